@@ -1,0 +1,115 @@
+"""The desk: decide, mask, journal, and only then answer."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from engine.clock import Clock
+from engine.decision.active import ActiveBundle, LoadedBundle
+from engine.decision.decide import Decision, decide
+from engine.decision.recording import Asker, Occasion, draft_of, event_of
+from engine.evaluator.port import Defined, NoInput, Question, Undefined
+from engine.ids import new_decision_id
+from engine.journal.mask import MASK_PATH, Masked, apply_mask, mask_everything, parse_mask
+from engine.journal.record import Draft
+from engine.journal.writer import Journal
+from engine.jsontext import JsonValue
+
+log = logging.getLogger("lictor.decision")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    decision_id: str
+    path: str
+    decision: Decision
+    action: str
+    revision: str
+    evaluation_ns: int
+    durable_ns: int
+    """From the question to the record on disk."""
+
+
+class Desk:
+    def __init__(
+        self,
+        active: ActiveBundle,
+        journal: Journal[asyncio.Future[None]],
+        clock: Clock,
+        labels: dict[str, JsonValue],
+        on_answer: Callable[[Answer], None],
+    ) -> None:
+        self._active = active
+        self._journal = journal
+        self._clock = clock
+        self._labels = labels
+        self._on_answer = on_answer
+
+    async def answer(self, path: str, given: JsonValue | NoInput, asker: Asker, batch_id: str = "") -> Answer:
+        """Raises `StoreError` if the record could not be made durable: then there is no decision at all."""
+        began = time.perf_counter_ns()
+        loaded = self._active.current
+        question = Question(path, given, self._clock.now_ns(), os.urandom(16).hex())
+        occasion = Occasion(
+            decision_id=new_decision_id(),
+            question=question,
+            asker=asker,
+            bundle=loaded.bundle if loaded else None,
+            labels=self._labels,
+            batch_id=batch_id,
+        )
+        if loaded is not None and loaded.policy.blocking:
+            decision, draft, evaluated = await asyncio.to_thread(_work, loaded, occasion)
+        else:
+            decision, draft, evaluated = _work(loaded, occasion)
+        await self._journal.submit(draft)
+        answer = Answer(
+            decision_id=occasion.decision_id,
+            path=path,
+            decision=decision,
+            action=draft.action,
+            revision=draft.revision,
+            evaluation_ns=evaluated,
+            durable_ns=time.perf_counter_ns() - began,
+        )
+        self._on_answer(answer)
+        if decision.is_fault:
+            log.warning("fault", extra={"decision_id": answer.decision_id, "tenant": draft.tenant, "path": path})
+        return answer
+
+
+def _work(loaded: LoadedBundle | None, occasion: Occasion) -> tuple[Decision, Draft, int]:
+    began = time.perf_counter_ns()
+    decision = decide(loaded.policy if loaded else None, occasion.question)
+    evaluated = time.perf_counter_ns() - began
+    masked = _mask(loaded, occasion, event_of(occasion, decision))
+    return decision, draft_of(occasion, decision, masked, {"timer_rego_query_eval_ns": evaluated}), evaluated
+
+
+def _mask(loaded: LoadedBundle | None, occasion: Occasion, event: dict[str, JsonValue]) -> Masked:
+    if loaded is None or not loaded.masks:
+        return Masked(event)
+    question = Question(MASK_PATH, event, occasion.question.time_ns, occasion.question.seed)
+    try:
+        match loaded.policy.evaluate(question):
+            case Defined(value):
+                return apply_mask(event, parse_mask(value))
+            case Undefined():
+                return Masked(event)
+            case error:
+                trouble = error.message
+    except ValueError as error:
+        trouble = str(error)
+    log.error(
+        "mask failed, so nothing of the decision is remembered",
+        extra={
+            "decision_id": occasion.decision_id,
+            "error": trouble,
+        },
+    )
+    return mask_everything(event)

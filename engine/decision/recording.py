@@ -1,0 +1,136 @@
+"""What a decision leaves in the journal: OPA's decision-log event, masked, and the words to find it by. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from engine.bundle.content import Bundle
+from engine.clock import rfc3339
+from engine.decision.decide import Decision
+from engine.evaluator.port import Defined, EvaluationError, NoInput, Question
+from engine.journal.mask import Masked
+from engine.journal.record import Draft, Kind
+from engine.jsontext import JsonValue, canonical
+
+INDEXED_LENGTH = 256
+TEXT_LENGTH = 1_000
+FACTS_OF_CALLER = "caller"
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Who asked: a key's id, the tenant that the key is bound to (or none), and the address it came from."""
+
+    identity: str
+    tenant: str
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class Occasion:
+    """All that belongs to one answer, beside what was decided."""
+
+    decision_id: str
+    question: Question
+    asker: Asker
+    bundle: Bundle | None
+    labels: dict[str, JsonValue]
+    batch_id: str = ""
+
+
+def event_of(occasion: Occasion, decision: Decision) -> dict[str, JsonValue]:
+    """The event that a mask sees as its input, with OPA's field names."""
+    event: dict[str, JsonValue] = {
+        "decision_id": occasion.decision_id,
+        "path": occasion.question.path,
+        "labels": occasion.labels,
+        "requested_by": occasion.asker.address,
+        "timestamp": rfc3339(occasion.question.time_ns),
+    }
+    if occasion.bundle is not None:
+        event["bundles"] = {"lictor": {"revision": occasion.bundle.revision, "digest": occasion.bundle.digest}}
+    if not isinstance(occasion.question.input, NoInput):
+        event["input"] = occasion.question.input
+    if isinstance(decision.evaluation, Defined):
+        event["result"] = decision.evaluation.value
+    return event
+
+
+def draft_of(occasion: Occasion, decision: Decision, masked: Masked, metrics: dict[str, JsonValue]) -> Draft:
+    given = masked.event.get("input")
+    subject = _indexed(_within(given, "subject", "id"))
+    payload: dict[str, JsonValue] = {
+        "labels": occasion.labels,
+        "requested_by": occasion.asker.address,
+        "identity": occasion.asker.identity,
+        "subject": subject,
+        "facts": FACTS_OF_CALLER,
+        "seed": occasion.question.seed,
+        "metrics": metrics,
+    }
+    for name in ("input", "result"):
+        if name in masked.event:
+            payload[name] = masked.event[name]
+    if "input" in payload:
+        payload["input_digest"] = "sha256:" + hashlib.sha256(canonical(payload["input"])).hexdigest()
+    if isinstance(decision.evaluation, EvaluationError):
+        payload["error"] = _error(decision.evaluation, masked)
+    if occasion.batch_id:
+        payload["batch_decision_id"] = occasion.batch_id
+    if not masked.replayable:
+        payload["erased"], payload["masked"] = list(masked.erased), list(masked.masked)
+    bundle = occasion.bundle
+    return Draft(
+        kind=Kind.DECISION,
+        decision_id=occasion.decision_id,
+        time_ns=occasion.question.time_ns,
+        payload=canonical(payload),
+        path=_indexed(occasion.question.path),
+        action=_indexed(_within(given, "action")),
+        tenant=_indexed(occasion.asker.tenant or _within(given, "tenant", "id")),
+        outcome=decision.outcome,
+        reasons=tuple((reason.code, reason.kind.value) for reason in decision.reasons),
+        revision=_indexed(bundle.revision) if bundle else "",
+        bundle_digest=bundle.digest if bundle else "",
+        subject=subject,
+        text=_text(masked.event),
+    )
+
+
+def _error(error: EvaluationError, masked: Masked) -> JsonValue:
+    """A message may quote the input: where anything of that was masked, only the code is kept."""
+    return {"code": error.code, "message": error.message} if masked.replayable else {"code": error.code}
+
+
+def _within(value: JsonValue, *keys: str) -> JsonValue:
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+def _indexed(value: JsonValue) -> str:
+    """Text that every database can hold and index: NUL is no character in PostgreSQL."""
+    return value.replace("\x00", "")[:INDEXED_LENGTH] if isinstance(value, str) else ""
+
+
+def _text(event: dict[str, JsonValue]) -> str:
+    """The words of what was asked and of the reasons given; tables of numbers are not words."""
+    words: list[str] = []
+    room = TEXT_LENGTH
+    for part in (_within(event.get("input"), "request"), _within(event.get("result"), "reasons")):
+        for word in _strings(part):
+            words.append(word)
+            room -= len(word) + 1
+            if room <= 0:
+                break
+    return " ".join(words).replace("\x00", "")[:TEXT_LENGTH]
+
+
+def _strings(value: JsonValue) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for child in value.values() if isinstance(value, dict) else value:
+            yield from _strings(child)

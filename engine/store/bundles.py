@@ -1,0 +1,44 @@
+"""The repository of bundles that loaded, and of the one that is active."""
+
+from __future__ import annotations
+
+from sqlalchemy import insert, select, update
+
+from engine.bundle.content import PackedBundle
+from engine.store.connection import Database
+from engine.store.models import ActiveBundleRow, BundleRow
+
+_THE_ROW = 1
+
+
+class BundleRepository:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def activate(self, bundle: PackedBundle, now_ns: int) -> None:
+        """Keep `bundle`, and make it the one that every replica follows."""
+        with self._database.write() as connection:
+            known = connection.execute(select(BundleRow.digest).where(BundleRow.digest == bundle.digest)).scalar()
+            if known is None:
+                connection.execute(
+                    insert(BundleRow).values(
+                        digest=bundle.digest,
+                        revision=bundle.revision,
+                        archive=bundle.archive,
+                        stored_ns=now_ns,
+                    )
+                )
+            active = {"digest": bundle.digest, "activated_ns": now_ns}
+            moved = connection.execute(update(ActiveBundleRow).where(ActiveBundleRow.id == _THE_ROW).values(**active))
+            if moved.rowcount == 0:
+                connection.execute(insert(ActiveBundleRow).values(id=_THE_ROW, **active))
+
+    def active_digest(self) -> str | None:
+        with self._database.read() as connection:
+            return connection.execute(select(ActiveBundleRow.digest)).scalar()
+
+    def active(self) -> PackedBundle | None:
+        query = select(*BundleRow.__table__.columns).join(ActiveBundleRow, ActiveBundleRow.digest == BundleRow.digest)
+        with self._database.read() as connection:
+            row = connection.execute(query).one_or_none()
+        return PackedBundle(row.digest, row.revision, row.archive) if row is not None else None
