@@ -1,0 +1,118 @@
+"""`lictor policy`: work on a bundle, without a server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+import click
+
+from cli import options
+from cli.output import as_json, print_json
+from engine.errors import BundleInvalid, InvalidParameter
+from engine.jsontext import JsonValue, parse
+
+if TYPE_CHECKING:
+    from engine.bundle.content import Bundle
+    from engine.evaluator.port import NoInput, Policy
+
+
+@click.group()
+def policy() -> None:
+    """Evaluate and check bundles."""
+
+
+@policy.command("eval")
+@click.argument("path")
+@click.option("-i", "--input", "body", type=click.File("rb"), help="JSON file with the input, or - for standard input.")
+@options.config_file
+@options.bundle
+@click.option("--time", "moment", help="RFC 3339 time that the evaluation takes for now. Default: now.")
+@click.option(
+    "--raw", is_flag=True, help="Print the bundle's own answer, even where it breaks the entrypoint's contract."
+)
+def evaluate(
+    path: str, body: BinaryIO | None, config_file: Path | None, bundle: Path | None, moment: str | None, raw: bool
+) -> None:
+    """Evaluate the document at PATH, such as lictor/admission, and print it.
+
+    The input is what rules see as `input`; a file that holds only {"input": …}, as the API takes it, is unwrapped.
+    Nothing is journaled. Exit code 1 if the document is undefined or an error.
+    """
+    from engine.decision.decide import decide
+    from engine.evaluator.port import Defined, EvaluationError, Question
+
+    question = Question(path.strip("/"), _input(body), _now(moment), seed="0" * 32)
+    with _loaded(config_file, bundle) as (_, loaded):
+        evaluation = loaded.evaluate(question) if raw else decide(loaded, question).evaluation
+    match evaluation:
+        case Defined(value):
+            print_json(value)
+        case EvaluationError(code, message):
+            raise click.ClickException(f"{code}: {message}")
+        case _:
+            click.echo(f"undefined: the bundle has no value at {path}", err=True)
+            raise click.exceptions.Exit(1)
+
+
+@policy.command()
+@click.argument("bundle", type=click.Path(path_type=Path), required=False)
+@options.config_file
+@as_json
+def check(bundle: Path | None, config_file: Path | None, as_json: bool) -> None:
+    """Load BUNDLE and report everything that is wrong with it. Exit code 1 if anything is."""
+    try:
+        with _loaded(config_file, bundle) as (checked, _):
+            modules = len(checked.modules) + len(checked.tests)
+            revision = checked.revision
+    except BundleInvalid as error:
+        if not as_json:
+            raise
+        print_json(
+            {"ok": False, "message": error.message, "errors": [_location(problem) for problem in error.problems]}
+        )
+        raise click.exceptions.Exit(1) from error
+    if as_json:
+        print_json({"ok": True, "revision": revision, "modules": modules, "errors": []})
+    else:
+        click.echo(f"{revision}: {modules} modules, no problem found")
+
+
+@contextmanager
+def _loaded(config_file: Path | None, bundle: Path | None) -> Iterator[tuple[Bundle, Policy]]:
+    from api.runtime import evaluator_of
+    from engine.bundle.source import read_bundle
+
+    settings = options.settings(config_file, bundle=bundle, evaluator_workers=1).settings
+    content = read_bundle(settings.bundle)
+    loaded = evaluator_of(settings).load(content)
+    try:
+        yield content, loaded
+    finally:
+        loaded.close()
+
+
+def _input(body: BinaryIO | None) -> JsonValue | NoInput:
+    from engine.evaluator.port import NO_INPUT
+
+    if body is None:
+        return NO_INPUT
+    given = parse(body.read(), what=Path(body.name).name)
+    return given["input"] if isinstance(given, dict) and set(given) == {"input"} else given
+
+
+def _now(moment: str | None) -> int:
+    from engine.clock import SystemClock, parse_rfc3339
+
+    try:
+        return parse_rfc3339(moment) if moment else SystemClock().now_ns()
+    except (ValueError, OverflowError) as error:
+        raise InvalidParameter(f"--time: {moment!r} is not a time; write it as 2026-01-31T12:00:00Z") from error
+
+
+def _location(problem: object) -> JsonValue:
+    from dataclasses import asdict
+
+    return asdict(problem)  # type: ignore[call-overload, no-any-return]
