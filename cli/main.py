@@ -52,3 +52,7 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()  # the reader, such as `head`, has had enough
         sys.exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -7,10 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from engine.store.opening import upgrade_store
 from tests.testbeds.finding import IS_MISSING, require_program
 from tests.testbeds.postgres import PostgresServer, running_postgres
+
+settings.register_profile("lictor", deadline=None)  # a slow machine is no fault of the code
+settings.load_profile("lictor")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

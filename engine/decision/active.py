@@ -42,6 +42,8 @@ class ActiveBundle:
         self._shelf = shelf
         self._clock = clock
         self._retired: list[Policy] = []
+        self._refused: str | None = None
+        """The stored bundle that could not be loaded here: once is enough to know."""
         self.current: LoadedBundle | None = None
         self.trouble: BundleInvalid | None = None
         """Why the bundle that was asked for is not the one that decides."""
@@ -72,7 +74,7 @@ class ActiveBundle:
         """Load the active bundle of the store, if another replica has changed it."""
         self._close_retired()
         digest = self._shelf.active_digest()
-        if digest is None or (self.current and self.current.bundle.digest == digest):
+        if digest is None or digest == self._refused or (self.current and self.current.bundle.digest == digest):
             return
         packed = self._shelf.active()
         if packed is None:
@@ -81,7 +83,7 @@ class ActiveBundle:
             self._replace(self._load(_unpacked(packed)))
             self.trouble = None
         except BundleInvalid as error:
-            self.trouble = error
+            self.trouble, self._refused = error, digest
             log.error("stored bundle refused", extra={"error": _sentence(error)})  # noqa: TRY400
 
     def close(self) -> None:

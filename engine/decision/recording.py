@@ -116,16 +116,21 @@ def _indexed(value: JsonValue) -> str:
 
 
 def _text(event: dict[str, JsonValue]) -> str:
-    """The words of what was asked and of the reasons given; tables of numbers are not words."""
+    """The words of the reasons and of what was asked; half of the room each, so that neither crowds out the other."""
+    reasons = _words(_within(event.get("result"), "reasons"), TEXT_LENGTH // 2)
+    asked = _words(_within(event.get("input"), "request"), TEXT_LENGTH // 2 - 1)
+    return f"{reasons} {asked}".strip()
+
+
+def _words(value: JsonValue, room: int) -> str:
     words: list[str] = []
-    room = TEXT_LENGTH
-    for part in (_within(event.get("input"), "request"), _within(event.get("result"), "reasons")):
-        for word in _strings(part):
-            words.append(word)
-            room -= len(word) + 1
-            if room <= 0:
-                break
-    return " ".join(words).replace("\x00", "")[:TEXT_LENGTH]
+    left = room
+    for word in _strings(value):
+        words.append(word[:left])
+        left -= len(word) + 1
+        if left <= 0:
+            break
+    return " ".join(words).replace("\x00", "")[:room]
 
 
 def _strings(value: JsonValue) -> Iterator[str]:

@@ -7,7 +7,6 @@ it cannot read exactly is refused before it gets there (`exact_text`, `rego_scan
 from __future__ import annotations
 
 import json
-import queue
 import threading
 import time
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from engine.contracts.entrypoints import ENTRYPOINTS
 from engine.errors import BundleInvalid, EvaluationFailed, LictorError, Problem
 from engine.evaluator.exact_text import Segment, exact_text, reference, segments_of
 from engine.evaluator.frames import FrameError
+from engine.evaluator.handing_out import HandingOut
 from engine.evaluator.port import (
     FAULT_CODES,
     Defined,
@@ -86,7 +86,7 @@ class RegopyPolicy:
         self._workers = set(workers)
         self._replacing: set[threading.Thread] = set()
         self._gone = threading.Condition(self._lock)
-        self._free: queue.LifoQueue[WorkerProcess | None] = queue.LifoQueue()
+        self._free: HandingOut[WorkerProcess] = HandingOut()
         for worker in workers:
             self._free.put(worker)
 
@@ -121,9 +121,8 @@ class RegopyPolicy:
             for worker in self._workers:
                 worker.kill()
             replacing = tuple(self._replacing)
-        while (idle := _next_idle(self._free)) is not None:
+        while (idle := self._free.take()) is not None:
             self._dispose(idle)
-        self._free.put(None)
         for thread in replacing:
             thread.join(_CLOSE_S)
         with self._gone:
@@ -132,13 +131,11 @@ class RegopyPolicy:
     def _take(self) -> WorkerProcess | EvaluationError:
         until = time.monotonic() + self._limits.wait_s
         while True:
-            try:
-                worker = self._free.get(timeout=max(0.0, until - time.monotonic()))
-            except queue.Empty:
-                return EvaluationError("evaluator_busy", f"{FAULT_CODES['evaluator_busy']}; ask again or add workers")
-            if worker is None:
-                self._free.put(None)
+            if self._closed.is_set():
                 return EvaluationError("evaluator_died", "the policy is closed")
+            worker = self._free.take(until - time.monotonic())
+            if worker is None:
+                return EvaluationError("evaluator_busy", f"{FAULT_CODES['evaluator_busy']}; ask again or add workers")
             if worker.alive():
                 return worker
             self._replace(worker)
@@ -166,7 +163,7 @@ class RegopyPolicy:
             self._dispose(worker)
             return
         self._free.put(worker)
-        if self._closed.is_set() and (idle := _next_idle(self._free)) is not None:
+        if self._closed.is_set() and (idle := self._free.take()) is not None:
             self._dispose(idle)
 
     def _dispose(self, worker: WorkerProcess) -> None:
@@ -295,17 +292,6 @@ def _refused_path(segments: tuple[Segment, ...]) -> str | None:
     except ValueError as error:
         return str(error)
     return None
-
-
-def _next_idle(free: queue.LifoQueue[WorkerProcess | None]) -> WorkerProcess | None:
-    """An idle worker; None when there is none left, or the mark of a closed pool, which stays."""
-    try:
-        worker = free.get_nowait()
-    except queue.Empty:
-        return None
-    if worker is None:
-        free.put(None)
-    return worker
 
 
 def _evaluation(answer: bytes) -> Evaluation:

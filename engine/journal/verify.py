@@ -120,7 +120,7 @@ class _Verifier:
 
 def _subject(payload: bytes) -> str:
     try:
-        value = parse(payload, what="payload")
+        value = parse(payload, what="payload", max_depth=1000)
     except LictorError:
         return ""
     subject = value.get("subject", "") if isinstance(value, dict) else ""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import LICTOR, RunningServer
+from tests.cli.conftest import RunningServer
 
 PROJECT = Path(__file__).parent.parent.parent
 
@@ -21,7 +21,14 @@ def printed_commands(said: str) -> list[str]:
 
 def type_in(terminal, command: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        command, shell=True, cwd=terminal.folder, env=terminal.environment, capture_output=True, text=True, timeout=60
+        command,
+        shell=True,
+        cwd=terminal.folder,
+        env=terminal.environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
     )
 
 

@@ -65,9 +65,10 @@ def test_digest_depends_on_every_path_and_byte():
     assert digest_of({"a": b"1", "b": b"2"}) == digest_of({"b": b"2", "a": b"1"})
 
 
-def test_pack_gives_the_same_bytes_whatever_the_order():
+def test_pack_gives_the_same_bytes_whatever_the_order_and_the_time():
     files = bundle_files()
     assert pack(files) == pack(dict(reversed(files.items())))
+    assert pack(files)[4:8] == b"\0" * 4  # gzip's own time stamp
 
 
 @given(st.dictionaries(paths, st.binary(max_size=2000), max_size=5))

@@ -141,6 +141,7 @@ def test_any_error_denies(code: str, message: str):
         ({**ALLOW, "allow": True}, "allow: Extra inputs are not permitted"),
         ({**DENY, "reasons": [{"code": "ab", "kind": "authority"}]}, "reasons.0.message: Field required"),
         ({**ALLOW, "outcome": "deny"}, "the result: Value error, outcome is deny without a reason"),
+        ({"outcome": "maybe"}, "reasons: Field required"),
         (True, "the result: Input should be a valid dictionary or instance of AdmissionResult"),
     ],
 )

@@ -98,7 +98,7 @@ def test_draft_says_what_was_decided_and_where_to_find_it():
         revision="r1",
         bundle_digest=bundle().digest,
         subject="wl_1",
-        text="train llama night atlas envelope_exceeded authority 8 of 4 GPUs",
+        text="envelope_exceeded authority 8 of 4 GPUs train llama night atlas",
     )
 
 
@@ -209,7 +209,7 @@ def test_nul_characters_are_in_no_column_but_stay_in_the_payload():
     }
     made = drafted(given)
     assert (made.action, made.tenant, made.subject) == ("ab", "acme", "wl")
-    assert made.text.startswith("text ")
+    assert made.text.endswith(" text")
     assert payload_of(made)["input"] == given
     assert payload_of(made)["subject"] == "wl"
 
@@ -220,7 +220,7 @@ def test_columns_are_cut_to_what_an_index_can_hold():
     asked = Occasion(DECISION_ID, Question(long, asked.question.input, NOON_NS, ""), asked.asker, asked.bundle, {}, "")
     made = draft_of(asked, DENIED, Masked(event_of(asked, DENIED)), {})
     assert {len(column) for column in (made.path, made.action, made.tenant, made.subject)} == {INDEXED_LENGTH}
-    assert made.text == "x" * TEXT_LENGTH
+    assert made.text == "envelope_exceeded authority 8 of 4 GPUs " + "x" * (TEXT_LENGTH // 2 - 1)
 
 
 def test_key_of_a_long_tenant_is_cut_as_the_tenant_of_an_input_is():

@@ -331,7 +331,7 @@ def test_question_while_all_workers_are_busy_is_refused(make_policy: Callable[..
     loaded = make_policy(deadline_s=PATIENT_S, wait_s=0.05)
     with ThreadPoolExecutor(1) as thread:
         asked = thread.submit(ask, loaded, "t/hang")
-        wait_until(loaded._free.empty)
+        wait_until(lambda: not loaded._free._idle)
         assert code_of(ask(loaded, "t/no")) == "evaluator_busy"
         loaded.close()
         assert code_of(asked.result(PATIENT_S)) == "evaluator_died"
@@ -382,7 +382,7 @@ def test_close_during_an_evaluation_ends_it(make_policy: Callable[..., RegopyPol
     pids = loaded.pids
     with ThreadPoolExecutor(1) as thread:
         asked = thread.submit(ask, loaded, "t/hang")
-        wait_until(loaded._free.empty)
+        wait_until(lambda: not loaded._free._idle)
         loaded.close()
         assert code_of(asked.result(PATIENT_S)) == "evaluator_died"
     assert ended(pids[0])
