@@ -46,7 +46,7 @@ EXAMPLES = Path(__file__).parent.parent / "examples"
 def main() -> None:
     options = _options()
     if options.write is not None:
-        print(asyncio.run(_write(options.write, Durability(options.durability), options.records)).groups)
+        print(asyncio.run(_write(options.write, Durability.DURABLE, options.records)).groups)
         return
     folder = Path(tempfile.mkdtemp(prefix="lictor-bench-", dir=options.folder))
     try:
@@ -74,7 +74,6 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=None, help="of the random moments (default: another each time)")
     parser.add_argument("--folder", type=Path, default=None, help="where to write; a real disk (default: temporary)")
     parser.add_argument("--write", type=Path, help=argparse.SUPPRESS)
-    parser.add_argument("--durability", default="durable", help=argparse.SUPPRESS)
     return parser.parse_args()
 
 
@@ -217,27 +216,23 @@ def _syncs(folder: Path, records: int) -> dict[str, object]:
     strace = shutil.which("strace")
     if strace is None:
         _progress("syncs: strace is missing; `make testbeds` brings it")
-        return {"fsyncs_per_commit_group": None, "relaxed_fsyncs_per_commit_group": None}
-    counted = {durability: _count_syncs(strace, folder, durability, records // 4) for durability in Durability}
-    return {
-        "fsyncs_per_commit_group": counted[Durability.DURABLE],
-        "relaxed_fsyncs_per_commit_group": counted[Durability.RELAXED],
-    }
+        return {"fsyncs_per_commit_group": None}
+    return {"fsyncs_per_commit_group": _count_syncs(strace, folder, records // 4)}
 
 
-def _count_syncs(strace: str, folder: Path, durability: Durability, records: int) -> float:
-    """Syncs of the write-ahead log alone: those of checkpoints into the database file do not count."""
-    trace = folder / f"strace-{durability}"
+def _count_syncs(strace: str, folder: Path, records: int) -> float:
+    """Syncs of the write-ahead log alone: those of the database file, when the log is folded into it, do not count."""
+    trace = folder / "strace"
     run = subprocess.run(
         [
             strace, "-f", "-y", "-e", "trace=fsync,fdatasync", "-o", trace, sys.executable, "-m", "bench.journal",
-            "--write", folder / f"syncs-{durability}", "--durability", durability.value, "--records", str(records),
+            "--write", folder / "syncs", "--records", str(records),
         ],
         check=True, capture_output=True, text=True, timeout=600,
     )  # fmt: skip
     groups = int(run.stdout.split()[-1])
     syncs = sum("journal.db-wal" in line and "resumed" not in line for line in trace.read_text().splitlines())
-    _progress(f"syncs: {durability} {syncs} for {groups} groups")
+    _progress(f"syncs: {syncs} for {groups} groups")
     return round(syncs / groups, 3)
 
 
