@@ -49,8 +49,8 @@ def test_contract_mentions_every_module_that_its_meaning_demands(contract):
 
 @pytest.mark.parametrize("contract", ["agent", "rego", "contracts", "home-of-sqlalchemy", "engine"])
 def test_new_package_of_the_engine_is_missing_until_it_is_mentioned(contract):
-    grown = children("engine") | {"engine.claims"}
-    assert demanded(contract, grown) - mentioned(contract) == {"engine.claims"}
+    grown = children("engine") | {"engine.not_yet_there"}
+    assert demanded(contract, grown) - mentioned(contract) == {"engine.not_yet_there"}
 
 
 def test_every_adapter_is_kept_apart_from_the_others():

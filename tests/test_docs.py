@@ -21,6 +21,7 @@ from api.errors import STATUS
 from api.settings import PREFIX, Settings
 from cli.main import lictor
 from engine.access.roles import Role
+from engine.jsontext import JsonValue
 from tests.api.conftest import BUNDLE, serving, write_bundle
 
 PROJECT = Path(__file__).parent.parent
@@ -45,7 +46,7 @@ def text_of(name: str) -> str:
 # The journal's stand-alone verifier
 
 
-HARD = (
+HARD: tuple[JsonValue, ...] = (
     {"numbers": [1e16, 1.5e-7, 0.1, -0.0, 3, 1e300]},
     {"numbers": [1e16, 1.5e-7, 2**70]},
     {"text": 'ä € 𝄞 "quoted" back\\slash tab\t del\x7f \u2028 unit\x1f', "ü": 1, "\U0001f600": 2, "\uff5e": 3},
@@ -64,8 +65,8 @@ def export(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
         erased = server.ask(f"/v1/decisions/{asked['decision_id']}/erase", {"reason": "law"})
         assert erased.status_code == HTTPStatus.OK
     with serving(folder, bundle=write_bundle(folder / "bundle")) as server:
-        for given in ({"secret": "s", "card": "1234"}, {"break_the_mask": True}, {"want": "allow"}):
-            server.ask("/v1/data/test/echo", {"input": given})
+        for masked in ({"secret": "s", "card": "1234"}, {"break_the_mask": True}, {"want": "allow"}):
+            server.ask("/v1/data/test/echo", {"input": masked})
         exported: str = server.get("/v1/decisions/export").text
     return exported.rstrip("\n").split("\n")
 
