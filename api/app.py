@@ -10,16 +10,15 @@ from importlib.metadata import version
 
 from fastapi import FastAPI, Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
-from starlette.routing import Mount
+from starlette.routing import Mount, Route
 
 from api import audit, health, keys
 from api.auth import requires
 from api.body import BodyLimit
-from api.decision_route import DecisionRoute
+from api.decision_route import PREFIXES, DecisionRoute
 from api.errors import install_error_handlers
 from api.runtime import Runtime
 from engine.access.roles import Permission
-from engine.errors import StoreError
 
 log = logging.getLogger("lictor.api")
 
@@ -44,9 +43,9 @@ def create_app(runtime: Runtime) -> FastAPI:
     app.state.runtime = runtime
     app.add_middleware(BodyLimit, limit=runtime.settings.max_body_bytes)
     install_error_handlers(app)
-    for prefix, style in (("/v1/data", "v1"), ("/v0/data", "v0"), ("/v1/batch/data", "batch")):
-        route = DecisionRoute(runtime.desk, runtime.authenticator, runtime.settings, style)
-        app.router.routes.append(Mount(prefix, app=route))
+    for prefix in PREFIXES:
+        route = DecisionRoute(runtime.desk, runtime.authenticator, runtime.settings, prefix)
+        app.router.routes.extend([Route(prefix, endpoint=route, methods=None), Mount(prefix, app=route)])
     for router in (audit.router, keys.router, health.router):
         app.include_router(router)
     app.add_api_route("/metrics", _metrics, tags=["operations"], dependencies=[requires(Permission.READ_METRICS)])
@@ -64,5 +63,5 @@ async def _follow_bundle(runtime: Runtime) -> None:
         await asyncio.sleep(FOLLOW_S)
         try:
             await asyncio.to_thread(runtime.active.follow)
-        except StoreError as error:
-            log.warning("cannot look for a new bundle", extra={"error": error.message})
+        except Exception:  # whatever it is, the next look may succeed, and no look at all would go unnoticed
+            log.exception("cannot look for a new bundle")

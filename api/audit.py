@@ -14,13 +14,12 @@ from api.auth import Caller, requires
 from api.runtime import Runtime
 from api.signing import signing_key
 from engine.access.roles import TENANT_ROLES, Identity, Permission
-from engine.clock import parse_rfc3339
-from engine.errors import Forbidden, InvalidParameter, NotFound
+from engine.errors import Forbidden, NotFound
 from engine.ids import is_decision_id
 from engine.journal.checkpoint import make_checkpoint
 from engine.journal.query import MAX_PAGE, Cursor, Filters
 from engine.journal.record import Citation, Draft, Kind, StoredRecord
-from engine.journal.view import view_of
+from engine.journal.view import line_of, view_of
 from engine.jsontext import JsonValue, canonical
 from engine.store.journal import JournalRepository
 
@@ -99,7 +98,8 @@ async def erase_decision(request: Request, caller: Caller, decision_id: str, era
     runtime: Runtime = request.app.state.runtime
     record = (await asyncio.to_thread(_records, request, caller, decision_id))[0]
     if record.payload is not None:
-        await runtime.journal.submit(_erasure_of(record, caller, erasure.reason, runtime.clock.now_ns()))
+        draft = _erasure_of(record, caller, erasure.reason, runtime.clock.now_ns())
+        await runtime.journal.submit(draft, wait=True)
     return view_of((await asyncio.to_thread(_records, request, caller, decision_id))[0])
 
 
@@ -110,26 +110,7 @@ def filters_of(query: DecisionQuery, caller: Identity) -> Filters:
         if tenant not in {None, caller.tenant}:
             raise NotFound(f"tenant {tenant} is not known")
         tenant = caller.tenant
-    return Filters(
-        tenant=tenant,
-        action=query.action,
-        outcome=query.outcome,
-        reason=query.reason,
-        subject=query.subject,
-        path=query.path,
-        text=query.text,
-        since_ns=_moment("since", query.since),
-        until_ns=_moment("until", query.until),
-    )
-
-
-def _moment(name: str, text: str | None) -> int | None:
-    if text is None:
-        return None
-    try:
-        return parse_rfc3339(text)
-    except (ValueError, OverflowError) as error:
-        raise InvalidParameter(f"{name}: {text!r} is not a time; write it as 2026-01-31T12:00:00Z") from error
+    return Filters.of(**{**query.model_dump(exclude={"cursor", "limit"}), "tenant": tenant})
 
 
 def _records(request: Request, caller: Identity, decision_id: str) -> list[StoredRecord]:
@@ -159,7 +140,7 @@ def _refuse_tenants(caller: Identity) -> None:
 
 def _lines(journal: JournalRepository) -> Iterator[bytes]:
     for record in journal.in_chain_order():
-        yield canonical(view_of(record)) + b"\n"
+        yield line_of(record)
 
 
 def _journal(request: Request) -> JournalRepository:

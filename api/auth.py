@@ -9,7 +9,7 @@ from typing import Annotated
 
 from fastapi import Depends, Request, params
 
-from engine.access.keys import parse_key
+from engine.access.keys import PresentedKey, parse_key
 from engine.access.roles import Identity, Permission
 from engine.errors import Unauthenticated
 from engine.store.keys import KeyRepository
@@ -24,7 +24,8 @@ _HELP = "send an API key as `Authorization: Bearer lictor_…`"
 class Authenticator:
     def __init__(self, keys: KeyRepository) -> None:
         self._keys = keys
-        self._known: dict[bytes, tuple[Identity | None, float]] = {}
+        self._known: dict[bytes, tuple[Identity, float]] = {}
+        self._generation = 0
 
     async def identify(self, authorization: str) -> Identity:
         scheme, _, token = authorization.partition(" ")
@@ -32,22 +33,26 @@ class Authenticator:
         if presented is None:
             raise Unauthenticated("no API key; " + _HELP if not authorization else "not an API key; " + _HELP)
         digest = hashlib.sha256(token.encode()).digest()
-        identity, until = self._known.get(digest, (None, 0.0))
-        if time.monotonic() >= until:
-            record = await asyncio.to_thread(self._keys.find, presented.id)
-            identity = record.identity if record is not None and presented.opens(record) else None
-            self._remember(digest, identity)
-        if identity is None:
-            raise Unauthenticated("unknown or revoked API key; " + _HELP)
-        return identity
+        known = self._known.get(digest)
+        if known is not None and time.monotonic() < known[1]:
+            return known[0]
+        return await self._look_up(presented, digest)
 
     def forget_all(self) -> None:
+        """Also what is being looked up at this moment."""
+        self._generation += 1
         self._known.clear()
 
-    def _remember(self, digest: bytes, identity: Identity | None) -> None:
-        if len(self._known) >= REMEMBERED_KEYS:
-            self._known.clear()
-        self._known[digest] = (identity, time.monotonic() + REMEMBERED_S)
+    async def _look_up(self, presented: PresentedKey, digest: bytes) -> Identity:
+        generation = self._generation
+        record = await asyncio.to_thread(self._keys.find, presented.id)
+        if record is None or not presented.opens(record):
+            raise Unauthenticated("unknown or revoked API key; " + _HELP)
+        if generation == self._generation:
+            if len(self._known) >= REMEMBERED_KEYS:
+                self._known.clear()
+            self._known[digest] = (record.identity, time.monotonic() + REMEMBERED_S)
+        return record.identity
 
 
 async def identity_of(request: Request) -> Identity:

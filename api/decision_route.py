@@ -13,6 +13,7 @@ import logging
 from dataclasses import dataclass
 from http import HTTPStatus
 from importlib.metadata import version
+from typing import Final
 from urllib.parse import parse_qs
 
 from starlette.types import Receive, Scope, Send
@@ -33,6 +34,12 @@ from engine.jsontext import JsonValue, canonical, parse
 log = logging.getLogger("lictor.api")
 
 MAX_PATH = 1_024
+BATCH_BODIES = 16
+"""A batch may grow to so many bodies when `common_input` is merged into each input."""
+
+PREFIXES: Final = {"/v1/data": "v1", "/v0/data": "v0", "/v1/batch/data": "batch"}
+
+_VERSION = version("lictor")
 
 _MISSING_INPUT: JsonValue = {"code": "api_usage_warning", "message": "'input' key missing from the request"}
 
@@ -48,14 +55,15 @@ class _Asked:
     asker: Asker
 
     def wants(self, option: str) -> bool:
-        """OPA's boolean parameters: present without a value, or `true`."""
-        return self.params.get(option, ["false"])[0].lower() in {"", "true", "1"}
+        return _wants(self.params, option)
 
 
 class DecisionRoute:
-    """One ASGI application for the three prefixes; `version` says which."""
+    """One ASGI application for the three prefixes; `prefix` says which."""
 
-    def __init__(self, desk: Desk, authenticator: Authenticator, settings: Settings, style: str) -> None:
+    def __init__(self, desk: Desk, authenticator: Authenticator, settings: Settings, prefix: str) -> None:
+        style = PREFIXES[prefix]
+        self._prefix = prefix
         self._desk = desk
         self._authenticator = authenticator
         self._settings = settings
@@ -63,7 +71,7 @@ class DecisionRoute:
         self._methods = ("POST", "GET") if style == "v1" else ("POST",)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        pretty = b"pretty" in scope["query_string"]  # the value, as with OPA, hardly matters
+        pretty = _wants(_params(scope), "pretty")
         try:
             status, body = await self._respond(scope, receive)
         except LictorError as error:
@@ -88,9 +96,9 @@ class DecisionRoute:
     async def _take_apart(self, scope: Scope, receive: Receive) -> _Asked:
         headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
         caller = await self._authenticator.identify(headers.get(b"authorization", ""))
-        path = _path(scope)
+        path = _path(scope["path"], self._prefix)
         caller.require(Permission.DECIDE if path in ENTRYPOINTS else Permission.QUERY_DATA)
-        params = parse_qs(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+        params = _params(scope)
         if params.get("explain", ["off"])[0] not in {"", "off"}:
             raise InvalidParameter("explain: the active evaluator gives no trace; leave it out")
         body = await read_body(headers, receive)
@@ -146,8 +154,14 @@ class DecisionRoute:
             raise InvalidParameter('body: expected {"inputs": {"any id": input, …}}')
         if len(inputs) > self._settings.max_batch:
             raise TooLarge(f"inputs: {len(inputs)} are more than the {self._settings.max_batch} of one batch")
-        common = body.get("common_input")
-        return {name: _merged(common, given) for name, given in inputs.items()}
+        common, room = body.get("common_input"), BATCH_BODIES * self._settings.max_body_bytes
+        merged: dict[str, JsonValue] = {}
+        for name, given in inputs.items():
+            merged[name] = _merged(common, given)
+            room -= len(canonical(merged[name]))
+            if room < 0:
+                raise TooLarge("common_input: merged into every input it makes too much; send fewer inputs at once")
+        return merged
 
     def _input_of(self, asked: _Asked) -> JsonValue | NoInput:
         if not asked.body.strip():
@@ -165,8 +179,17 @@ class DecisionRoute:
         return parse(body, max_depth=self._settings.max_depth)
 
 
-def _path(scope: Scope) -> str:
-    path: str = scope["path"].removeprefix(scope.get("root_path", "")).strip("/")
+def _params(scope: Scope) -> dict[str, list[str]]:
+    return parse_qs(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+
+
+def _wants(params: dict[str, list[str]], option: str) -> bool:
+    """OPA's boolean parameters: present without a value, or `true`."""
+    return params.get(option, ["false"])[0].lower() in {"", "true", "1"}
+
+
+def _path(full: str, prefix: str) -> str:
+    path = full.removeprefix(prefix).strip("/")
     if len(path) > MAX_PATH:
         raise TooLarge(f"path: {len(path)} characters are more than {MAX_PATH}")
     if any(not part or not part.isprintable() for part in path.split("/")) and path:
@@ -195,7 +218,7 @@ def _add_extras(asked: _Asked, answer: Answer, body: dict[str, JsonValue]) -> No
         }
     if asked.wants("provenance"):
         body["provenance"] = {
-            "version": version("lictor"),
+            "version": _VERSION,
             "bundles": {"lictor": {"revision": answer.revision}} if answer.revision else {},
         }
 

@@ -34,6 +34,7 @@ STATUS: Final[Mapping[str, HTTPStatus]] = MappingProxyType(
         "store_locked": HTTPStatus.SERVICE_UNAVAILABLE,
         "store_outdated": HTTPStatus.SERVICE_UNAVAILABLE,
         "store_newer": HTTPStatus.SERVICE_UNAVAILABLE,
+        "store_damaged": HTTPStatus.INTERNAL_SERVER_ERROR,
         "journal_overloaded": HTTPStatus.SERVICE_UNAVAILABLE,
     }
 )
@@ -67,13 +68,19 @@ async def _on_lictor_error(_: Request, error: Exception) -> Response:
     return _response(STATUS[error.code], error_body(error.code, error.message, error.problems))
 
 
-async def _on_validation_error(_: Request, error: Exception) -> Response:
+async def _on_validation_error(request: Request, error: Exception) -> Response:
     if not isinstance(error, RequestValidationError):
         raise error
+    if any(fault["type"] == "json_invalid" for fault in error.errors()):
+        return _response(HTTPStatus.BAD_REQUEST, error_body("malformed_json", "body: not JSON"))
     problems = [
-        Problem("invalid_parameter", f"{'.'.join(str(part) for part in fault['loc'][1:])}: {fault['msg']}")
+        Problem("invalid_parameter", f"{'.'.join(str(part) for part in fault['loc'][1:]) or 'body'}: {fault['msg']}")
         for fault in error.errors()
     ]
+    kind = request.headers.get("content-type", "")
+    if request.method == "POST" and not kind.startswith("application/json"):
+        hint = f"content-type: send the body as application/json, not {kind or 'without one'}"
+        problems.append(Problem("invalid_parameter", hint))
     message = "; ".join(problem.message for problem in problems)
     return _response(HTTPStatus.BAD_REQUEST, error_body("invalid_parameter", message, problems))
 

@@ -41,10 +41,10 @@ def _trouble(runtime: Runtime) -> dict[str, str]:
     trouble = {}
     try:
         runtime.store.ping()
-    except StoreError as error:
-        trouble["store"] = error.message
-    if not runtime.journal.is_alive():
-        trouble["journal"] = "the journal writer has ended"
+    except StoreError:
+        trouble["store"] = "the database does not answer"
+    if (journal := runtime.journal.trouble()) is not None:
+        trouble["journal"] = journal
     if runtime.active.current is None:
         trouble["bundle"] = "no bundle could be loaded: everything is denied"
     return trouble

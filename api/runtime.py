@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
+from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
+from pathlib import Path
 
 from api.auth import Authenticator
 from api.metrics import Metrics
@@ -15,6 +17,7 @@ from engine.access.roles import Role
 from engine.clock import Clock, SystemClock
 from engine.decision.active import ActiveBundle
 from engine.decision.desk import Desk
+from engine.errors import SettingsInvalid
 from engine.evaluator.port import Evaluator
 from engine.evaluator.regopy_pool import RegopyEvaluator
 from engine.journal.waiting import LoopWaiting
@@ -26,6 +29,7 @@ class Runtime:
     def __init__(self, settings: Settings, clock: Clock | None = None) -> None:
         """Opens everything; a `LictorError` says what stood in the way, and nothing is left open."""
         self.settings = settings
+        self._closed = False
         self.clock = clock or SystemClock()
         self.metrics = Metrics()
         self.store = open_store(settings.store_url, settings.journal)
@@ -35,8 +39,9 @@ class Runtime:
             self.journal: Journal[asyncio.Future[None]] = Journal(
                 self.store.journal, LoopWaiting(), self.clock, settings.journal
             )
-            self.active = ActiveBundle(evaluator_of(settings), self.store.bundles, self.clock)
-            self.active.start(settings.bundle)
+            grace_s = 2 * settings.evaluator_deadline_ms / 1000
+            self.active = ActiveBundle(evaluator_of(settings), self.store.bundles, self.clock, grace_s)
+            self.active.start(settings.bundle, take_over=self.store.is_exclusive)
             self.journal.open()
         except BaseException:
             if hasattr(self, "active"):
@@ -44,13 +49,18 @@ class Runtime:
             self.store.close()
             raise
         labels = {"app": "lictor", "version": version("lictor"), "id": f"{socket.gethostname()}:{os.getpid()}"}
-        self.desk = Desk(self.active, self.journal, self.clock, {**labels}, self.metrics.answered)
+        self._evaluations = ThreadPoolExecutor(settings.evaluator_workers, "lictor-evaluation")
+        self.desk = Desk(self.active, self.journal, self.clock, {**labels}, self.metrics.answered, self._evaluations)
         self._measure()
 
     def close(self) -> None:
-        self.journal.close()
-        self.active.close()
-        self.store.close()
+        """Writes what waits, then ends everything; safe to repeat."""
+        if not self._closed:
+            self._closed = True
+            self.journal.close()
+            self._evaluations.shutdown()
+            self.active.close()
+            self.store.close()
 
     def _measure(self) -> None:
         journal, active = self.journal, self.active
@@ -72,17 +82,19 @@ def first_operator_key(store: Store, settings: Settings, clock: Clock) -> str | 
         return None
     key, record = make_key("first operator", Role.OPERATOR, "", clock.now_ns())
     if settings.is_embedded:
-        write_secret(settings, key)
+        _keep(key, settings.operator_key_file)
     store.keys.add(record)
     return key
 
 
-def write_secret(settings: Settings, key: str) -> None:
-    settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-    file = settings.operator_key_file
-    file.unlink(missing_ok=True)
-    with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as out:
-        out.write(key + "\n")
+def _keep(key: str, file: Path) -> None:
+    """In place of a key that opens nothing: the database beside it has no keys yet."""
+    try:
+        file.unlink(missing_ok=True)
+        with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as out:
+            out.write(key + "\n")
+    except OSError as error:
+        raise SettingsInvalid(f"{file} cannot be written: {error.strerror}") from error
 
 
 def evaluator_of(settings: Settings) -> Evaluator:

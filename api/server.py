@@ -33,7 +33,10 @@ def serve(settings: Settings, on_ready: Callable[[Runtime, str], None]) -> None:
             server_header=False,
             timeout_graceful_shutdown=SHUTDOWN_S,
         )
-        _Server(config, lambda: on_ready(runtime, address)).run(sockets=[listener])
+        try:
+            _Server(config, lambda: on_ready(runtime, address)).run(sockets=[listener])
+        finally:
+            runtime.close()  # a second Ctrl-C skips the application's own farewell
 
 
 class _Server(uvicorn.Server):
@@ -69,6 +72,6 @@ def _listen(settings: Settings) -> socket.socket:
         listener.close()
         place = f"{settings.host}:{settings.port}"
         raise SettingsInvalid(
-            f"cannot listen on {place}: {error.strerror}; choose another with --port (0 picks a free one)"
+            f"cannot listen on {place}: {error.strerror}; choose another --port (0 picks a free one) or --host"
         ) from error
     return listener

@@ -45,7 +45,7 @@ class Settings(BaseModel):
     max_body_bytes: Annotated[int, Field(ge=1_024, le=256 * 2**20)] = Field(
         2**20, description="the largest request body"
     )
-    max_depth: Annotated[int, Field(ge=4, le=512)] = Field(64, description="how deep JSON may be nested")
+    max_depth: Annotated[int, Field(ge=4, le=100)] = Field(64, description="how deep JSON may be nested")
     max_batch: Annotated[int, Field(ge=1, le=10_000)] = Field(500, description="inputs in one batch")
     log_format: Literal["text", "json"] = Field("text", description="log lines for people or for programs")
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="what is worth a log line")
@@ -56,7 +56,8 @@ class Settings(BaseModel):
 
     @property
     def is_embedded(self) -> bool:
-        return self.store_url.startswith("sqlite")
+        """Everything under `data_dir`: database, operator's key, signing key."""
+        return not self.database_url
 
     @property
     def operator_key_file(self) -> Path:

@@ -30,7 +30,7 @@ from bench.http_client import ServerGone, ask
 from bench.server import Server
 from engine.clock import SystemClock
 from engine.ids import new_decision_id
-from engine.journal.record import Draft, Durability, Kind
+from engine.journal.record import Draft, Durability, Kind, StoredRecord
 from engine.journal.verify import verify
 from engine.journal.waiting import LoopWaiting
 from engine.journal.writer import Journal
@@ -135,10 +135,15 @@ async def _client(server: Server, load: _Load, number: int) -> None:
 
 def _proof(folder: Path, load: _Load) -> dict[str, object]:
     store = open_reader(f"sqlite:///{folder / '.lictor' / 'lictor.db'}")
-    kept = {record.decision_id for record in store.journal.in_chain_order() if record.kind is Kind.DECISION}
-    report = verify(store.journal.in_chain_order(), store.journal.citing(), store.journal.heads())
+    kept = {record.decision_id for record in store.journal.in_chain_order() if isinstance(record, StoredRecord)}
+    report = verify(store.journal.in_chain_order(), store.journal.citing, store.journal.heads())
     store.close()
-    return {"lost": len(load.answered - kept), "journaled": len(kept), "chains": report.chains, "chain_ok": report.ok}
+    return {
+        "lost": len(load.answered - kept),
+        "journaled": report.records - report.chains,
+        "chains": report.chains,
+        "chain_ok": report.ok,
+    }
 
 
 # --- rates ------------------------------------------------------------------------------------------------------------

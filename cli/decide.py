@@ -24,20 +24,24 @@ def decide(path: str, body: BinaryIO | None, server: str, key: str | None, as_js
     """Ask a running server for the decision at PATH, such as lictor/admission. It is journaled like any other.
 
     \b
-    Exit code: 0 allowed (or answered), 1 not allowed.
+    Exit code: 0 allowed (or, where there is no verdict, answered); 1 not allowed, or undefined.
     """
     asked = _asked(body)
     key_file = options.settings().settings.operator_key_file
     answer = Server(server, key, key_file).call("POST", f"/v1/data/{path.strip('/')}", asked)
     if not isinstance(answer, dict):
         raise click.ClickException("the server's answer is not an object")
+    if "result" not in answer and not as_json:
+        raise click.ClickException(
+            f"undefined: the bundle has no value at {path} (decision {answer.get('decision_id')}); is it misspelt?"
+        )
     result = answer.get("result")
     outcome = str(result["outcome"]) if isinstance(result, dict) and "outcome" in result else ""
     if as_json or not outcome:
         print_json(answer)
     else:
         _print_verdict(path, outcome, answer)
-    if outcome not in {"", "allow"}:
+    if outcome not in {"", "allow"} or "result" not in answer:
         raise click.exceptions.Exit(1)
 
 

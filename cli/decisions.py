@@ -13,12 +13,11 @@ import click
 
 from cli import options
 from cli.output import as_json, colour_of, print_json, print_reasons, print_table
-from engine.errors import InvalidParameter, NotFound
-from engine.jsontext import JsonValue, canonical, parse
+from engine.errors import NotFound
+from engine.jsontext import JsonValue, parse
 
 if TYPE_CHECKING:
-    from engine.journal.query import Filters
-    from engine.journal.record import Citation, StoredRecord
+    from engine.journal.record import Citation, StoredRecord, Unreadable
     from engine.journal.verify import Report
     from engine.store.opening import Store
 
@@ -55,10 +54,10 @@ def list_decisions(
     **filters: str | None,
 ) -> None:
     """List decisions, newest first."""
-    from engine.journal.query import Cursor
+    from engine.journal.query import Cursor, Filters
     from engine.journal.view import view_of
 
-    wanted = _filters(filters)
+    wanted = Filters.of(**filters)
     after = Cursor.parse(cursor) if cursor else None
     with _store(config_file, database_url) as store:
         page = store.journal.page(wanted, after, limit)
@@ -66,7 +65,7 @@ def list_decisions(
     if as_json:
         print_json({"decisions": list[JsonValue](views), "next": str(page.next) if page.next else None})
         return
-    print_table(["TIME", "OUTCOME", "ACTION", "TENANT", "SUBJECT", "REASONS", "DECISION"], [_row(v) for v in views])
+    print_table(["TIME", "OUTCOME", "DECISION", "ACTION", "TENANT", "SUBJECT", "REASONS"], [_row(v) for v in views])
     if page.next:
         click.echo(f"more: add --cursor {page.next}")
 
@@ -78,11 +77,12 @@ def list_decisions(
 @as_json
 def show(decision_id: str, config_file: Path | None, database_url: str | None, as_json: bool) -> None:
     """Show one decision: what was asked, what was answered and why, and its place in the chain."""
+    from engine.journal.record import Kind
     from engine.journal.view import view_of
 
     with _store(config_file, database_url) as store:
         records = store.journal.of_decision(decision_id)
-    if not records:
+    if not records or records[0].kind is not Kind.DECISION:
         raise NotFound(f"decision {decision_id} is not known; `lictor decisions list` shows the newest")
     view = {**view_of(records[0]), "history": list[JsonValue]([view_of(record) for record in records[1:]])}
     if as_json:
@@ -92,14 +92,14 @@ def show(decision_id: str, config_file: Path | None, database_url: str | None, a
 
 
 @decisions.command()
-@click.argument("export_file", type=click.File("rb"), required=False)
+@click.argument("export_file", type=click.Path(exists=True, dir_okay=False, path_type=Path), required=False)
 @options.config_file
 @options.database_url
 @click.option("--checkpoint", type=click.File("rb"), help="A signed checkpoint: everything in it must still be there.")
 @click.option("--public-key", help="The key that must have signed the checkpoint.")
 @as_json
 def verify(
-    export_file: BinaryIO | None,
+    export_file: Path | None,
     config_file: Path | None,
     database_url: str | None,
     checkpoint: BinaryIO | None,
@@ -114,7 +114,7 @@ def verify(
 
     expected = heads_of(parse(checkpoint.read(), what="checkpoint"), public_key) if checkpoint else []
     if export_file is not None:
-        report = _verify_file(Path(export_file.name), expected)
+        report = _verify_file(export_file, expected)
     else:
         with _store(config_file, database_url) as store:
             report = _verify_store(store, expected)
@@ -128,11 +128,11 @@ def verify(
 @options.database_url
 def export(config_file: Path | None, database_url: str | None) -> None:
     """Write every record as a JSON line, in chain order: `lictor decisions export > journal.jsonl`."""
-    from engine.journal.view import view_of
+    from engine.journal.view import line_of
 
     with _store(config_file, database_url) as store:
         for record in store.journal.in_chain_order():
-            sys.stdout.buffer.write(canonical(view_of(record)) + b"\n")
+            sys.stdout.buffer.write(line_of(record))
 
 
 @decisions.command()
@@ -177,31 +177,17 @@ def _store(config_file: Path | None, database_url: str | None) -> Iterator[Store
         store.close()
 
 
-def _filters(given: dict[str, str | None]) -> Filters:
-    from engine.clock import parse_rfc3339
-    from engine.journal.query import Filters
-
-    moments: dict[str, int | None] = {}
-    for name in ("since", "until"):
-        text = given.pop(name)
-        try:
-            moments[name] = parse_rfc3339(text) if text else None
-        except (ValueError, OverflowError) as error:
-            raise InvalidParameter(f"--{name}: {text!r} is not a time; write it as 2026-01-31T12:00:00Z") from error
-    return Filters(**given, since_ns=moments["since"], until_ns=moments["until"])
-
-
 def _row(view: dict[str, JsonValue]) -> list[str]:
     reasons = view["reasons"]
     codes = [str(reason["code"]) for reason in reasons if isinstance(reason, dict)] if isinstance(reasons, list) else []
     return [
         str(view["timestamp"])[:19] + "Z",
         str(view["outcome"]),
+        str(view["decision_id"]),
         str(view["action"] or view["path"]),
         str(view["tenant"] or "-"),
         str(view.get("subject") or "-"),
         ", ".join(codes) or "-",
-        str(view["decision_id"]),
     ]
 
 
@@ -219,7 +205,7 @@ def _print_decision(view: dict[str, JsonValue]) -> None:
         ("action", view["action"]),
         ("tenant", view["tenant"]),
         ("subject", view.get("subject")),
-        ("asked by", f"{view.get('identity')} from {view.get('requested_by')}"),
+        ("asked by", f"{view['identity']} from {view['requested_by']}" if "identity" in view else ""),
         ("bundle", revision),
         ("facts", view.get("facts")),
         ("durability", view["durability"]),
@@ -246,13 +232,13 @@ def _verify_store(store: Store, expected: list[Citation]) -> Report:
     from engine.journal.verify import verify as prove
 
     heads = [*expected, *store.journal.heads()]
-    return prove(_counted(store.journal.in_chain_order()), store.journal.citing(), heads)
+    return prove(_counted(store.journal.in_chain_order()), store.journal.citing, heads)
 
 
 def _verify_file(file: Path, expected: list[Citation]) -> Report:
     from engine.journal.verify import verify as prove
 
-    return prove(_counted(_records(file)), (record for record in _records(file) if record.cites), expected)
+    return prove(_counted(_records(file)), lambda: (r for r in _records(file) if r.cites), expected)
 
 
 def _records(file: Path) -> Iterator[StoredRecord]:
@@ -263,7 +249,7 @@ def _records(file: Path) -> Iterator[StoredRecord]:
             yield record_of(parse(line, what=f"{file.name} line {number}", max_depth=1000))
 
 
-def _counted(records: Iterable[StoredRecord]) -> Iterator[StoredRecord]:
+def _counted(records: Iterable[StoredRecord | Unreadable]) -> Iterator[StoredRecord | Unreadable]:
     """Progress on a terminal, for journals that take a while."""
     quiet = not sys.stderr.isatty()
     for number, record in enumerate(records, 1):
@@ -287,11 +273,11 @@ def _print_report(report: Report, *, as_json: bool) -> None:
             }
         )
         return
-    summary = f"{report.records} records in {report.chains} chains, {report.erased} erased on record"
+    summary = f"records: {report.records}, chains: {report.chains}, erased on record: {report.erased}"
     if report.ok:
         click.secho("whole: ", fg="green", nl=False)
-        click.echo(f"{summary}; nothing changed, nothing missing")
+        click.echo(f"nothing changed, nothing missing ({summary})")
         return
-    click.secho(f"NOT WHOLE: {len(report.faults)} faults in {summary}", fg="red", bold=True)
+    click.secho(f"NOT WHOLE: {len(report.faults)} faults ({summary})", fg="red", bold=True)
     for fault in report.faults:
         click.echo(f"  {fault.code}: {fault.chain} seq {fault.seq}: {fault.message}")

@@ -18,7 +18,7 @@ First steps:
   lictor decisions list                          see what it answered
   lictor policy eval lictor/tiers                look into the bundle, without a server
 
-Every setting can be given in lictor.toml, in the environment (LICTOR_PORT=…) or as a flag: see `lictor config`.
+Settings come from lictor.toml, the environment (LICTOR_PORT=…) and flags: `lictor config` shows every one.
 """
 
 
@@ -52,6 +52,9 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()  # the reader, such as `head`, has had enough
         sys.exit(0)
+    except OSError as error:
+        click.echo(f"lictor: {error}", err=True)
+        sys.exit(1)
 
 
 if __name__ == "__main__":

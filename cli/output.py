@@ -23,6 +23,7 @@ def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     if not rows:
         click.echo("nothing found")
         return
+    rows = [[_shown(cell) for cell in row] for row in rows]
     widths = [max(len(row[i]) for row in (headings, *rows)) for i in range(len(headings))]
     limit = shutil.get_terminal_size((160, 24)).columns if sys.stdout.isatty() else 0
     for number, row in enumerate((headings, *rows)):
@@ -30,12 +31,17 @@ def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         click.secho(line[:limit] if limit else line, bold=number == 0)
 
 
+def _shown(text: str) -> str:
+    """What a caller wrote must not move our cursor."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
 def print_reasons(reasons: JsonValue) -> None:
     """One block a reason: its code and kind, the sentence, and what would be admitted instead."""
     for reason in reasons if isinstance(reasons, list) else []:
         if isinstance(reason, dict):
             click.secho(f"  {reason.get('code')}", bold=True, nl=False)
-            click.echo(f" ({reason.get('kind')}): {reason.get('message', '')}")
+            click.echo(f" ({reason.get('kind')}): {_shown(str(reason.get('message', '')))}")
             for extra in ("remedy", "rule"):
                 if reason.get(extra):
                     click.echo(f"      {extra}: {reason[extra]}")

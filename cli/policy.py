@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -11,7 +13,7 @@ import click
 
 from cli import options
 from cli.output import as_json, print_json
-from engine.errors import BundleInvalid, InvalidParameter
+from engine.errors import BundleInvalid, Problem
 from engine.jsontext import JsonValue, parse
 
 if TYPE_CHECKING:
@@ -29,13 +31,10 @@ def policy() -> None:
 @click.option("-i", "--input", "body", type=click.File("rb"), help="JSON file with the input, or - for standard input.")
 @options.config_file
 @options.bundle
-@click.option("--time", "moment", help="RFC 3339 time that the evaluation takes for now. Default: now.")
 @click.option(
     "--raw", is_flag=True, help="Print the bundle's own answer, even where it breaks the entrypoint's contract."
 )
-def evaluate(
-    path: str, body: BinaryIO | None, config_file: Path | None, bundle: Path | None, moment: str | None, raw: bool
-) -> None:
+def evaluate(path: str, body: BinaryIO | None, config_file: Path | None, bundle: Path | None, raw: bool) -> None:
     """Evaluate the document at PATH, such as lictor/admission, and print it.
 
     The input is what rules see as `input`; a file that holds only {"input": …}, as the API takes it, is unwrapped.
@@ -44,7 +43,7 @@ def evaluate(
     from engine.decision.decide import decide
     from engine.evaluator.port import Defined, EvaluationError, Question
 
-    question = Question(path.strip("/"), _input(body), _now(moment), seed="0" * 32)
+    question = Question(path.strip("/"), _input(body), time.time_ns(), seed="0" * 32)
     with _loaded(config_file, bundle) as (_, loaded):
         evaluation = loaded.evaluate(question) if raw else decide(loaded, question).evaluation
     match evaluation:
@@ -80,6 +79,32 @@ def check(bundle: Path | None, config_file: Path | None, as_json: bool) -> None:
         click.echo(f"{revision}: {modules} modules, no problem found")
 
 
+@policy.command()
+@click.argument("bundle", type=click.Path(path_type=Path), required=False)
+@options.config_file
+@options.database_url
+def activate(bundle: Path | None, config_file: Path | None, database_url: str | None) -> None:
+    """Check BUNDLE and make it the one that every replica on this database follows, within seconds.
+
+    The embedded default needs no activation: `lictor serve` activates its bundle when it starts.
+    """
+    from api.runtime import evaluator_of
+    from engine.clock import SystemClock
+    from engine.decision.active import ActiveBundle
+    from engine.store.opening import open_store
+
+    settings = options.settings(config_file, bundle=bundle, database_url=database_url, evaluator_workers=1).settings
+    store = open_store(settings.store_url)
+    active = ActiveBundle(evaluator_of(settings), store.bundles, SystemClock())
+    try:
+        active.activate(settings.bundle)
+        revision = active.current.bundle.revision if active.current else ""
+    finally:
+        active.close()
+        store.close()
+    click.echo(f"{revision} is active")
+
+
 @contextmanager
 def _loaded(config_file: Path | None, bundle: Path | None) -> Iterator[tuple[Bundle, Policy]]:
     from api.runtime import evaluator_of
@@ -103,16 +128,5 @@ def _input(body: BinaryIO | None) -> JsonValue | NoInput:
     return given["input"] if isinstance(given, dict) and set(given) == {"input"} else given
 
 
-def _now(moment: str | None) -> int:
-    from engine.clock import SystemClock, parse_rfc3339
-
-    try:
-        return parse_rfc3339(moment) if moment else SystemClock().now_ns()
-    except (ValueError, OverflowError) as error:
-        raise InvalidParameter(f"--time: {moment!r} is not a time; write it as 2026-01-31T12:00:00Z") from error
-
-
-def _location(problem: object) -> JsonValue:
-    from dataclasses import asdict
-
-    return asdict(problem)  # type: ignore[call-overload, no-any-return]
+def _location(problem: Problem) -> JsonValue:
+    return asdict(problem)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shlex
 import sys
 from pathlib import Path
@@ -35,11 +36,17 @@ def serve(config_file: Path | None, **flags: object) -> None:
     settings = options.settings(config_file, **flags).settings
     configure_logs(settings.log_format, settings.log_level)
     server.serve(settings, _greet)
-    click.echo("lictor: stopped; all state is kept")
+    with contextlib.suppress(BrokenPipeError):
+        click.echo("lictor: stopped; all state is kept")
 
 
 def _greet(runtime: Runtime, address: str) -> None:
-    """Where the API is, and three commands that show what it does."""
+    """Where the API is, and three commands that show what it does. Nobody may be listening."""
+    with contextlib.suppress(BrokenPipeError):
+        _say_all(runtime, address)
+
+
+def _say_all(runtime: Runtime, address: str) -> None:
     settings = runtime.settings
     click.echo(f"lictor: the API is at {address}   (Ctrl-C stops it)")
     _say_bundle(runtime)

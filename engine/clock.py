@@ -33,7 +33,7 @@ def rfc3339(time_ns: int) -> str:
 
 
 def parse_rfc3339(text: str) -> int:
-    """Nanoseconds since 1970 of an RFC 3339 time or date; ValueError if it is none.
+    """Nanoseconds since 1970 of an RFC 3339 time or date; ValueError if it is none, or beyond the years 1678 to 2262.
 
     Seconds may be left out, and UTC is what is meant where no offset is given. Digits below a nanosecond are dropped.
     """
@@ -41,5 +41,14 @@ def parse_rfc3339(text: str) -> int:
     if found is None:
         raise ValueError(f"{text!r} is not an RFC 3339 time")
     seconds, fraction, offset = found["seconds"] or ":00", found["fraction"] or "", found["offset"] or "Z"
-    moment = datetime.fromisoformat(f"{found['date']}T{found['time'] or '00:00'}{seconds[:3]}{offset.upper()}")
-    return int(moment.timestamp()) * 1_000_000_000 + int(fraction.ljust(9, "0")[:9])
+    try:
+        moment = datetime.fromisoformat(f"{found['date']}T{found['time'] or '00:00'}{seconds[:3]}{offset.upper()}")
+    except OverflowError as error:
+        raise ValueError(f"{text!r} is outside the years that can be stored") from error
+    return _storable(int(moment.timestamp()) * 1_000_000_000 + int(fraction.ljust(9, "0")[:9]))
+
+
+def _storable(time_ns: int) -> int:
+    if not -(2**63) <= time_ns < 2**63:
+        raise ValueError("the time is outside the years 1678 to 2262")
+    return time_ns

@@ -17,6 +17,7 @@
         ├── StoreLocked              store_locked           another process owns this SQLite file
         ├── StoreOutdated            store_outdated         the schema is older than this program
         ├── StoreNewer               store_newer            the schema is newer than this program
+        ├── StoreDamaged             store_damaged          a stored record cannot be read; `lictor decisions verify`
         └── JournalOverloaded        journal_overloaded     too many records wait for the disk; try again
 
 A refusal is not here: it is a value (`engine.decision`). Only `api.errors` knows HTTP.
@@ -117,6 +118,10 @@ class StoreOutdated(StoreError):
 
 class StoreNewer(StoreError):
     code = "store_newer"
+
+
+class StoreDamaged(StoreError):
+    code = "store_damaged"
 
 
 class JournalOverloaded(StoreError):

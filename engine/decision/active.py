@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import threading
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -37,23 +39,35 @@ class LoadedBundle:
 
 
 class ActiveBundle:
-    def __init__(self, evaluator: Evaluator, shelf: BundleShelf, clock: Clock) -> None:
+    def __init__(self, evaluator: Evaluator, shelf: BundleShelf, clock: Clock, grace_s: float = 0.0) -> None:
+        """`grace_s`: how long a decision may still hold a policy that was replaced."""
         self._evaluator = evaluator
         self._shelf = shelf
         self._clock = clock
-        self._retired: list[Policy] = []
+        self._grace_s = grace_s
+        self._lock = threading.Lock()
+        self._closed = False
+        self._retired: list[tuple[float, Policy]] = []
         self._refused: str | None = None
         """The stored bundle that could not be loaded here: once is enough to know."""
         self.current: LoadedBundle | None = None
         self.trouble: BundleInvalid | None = None
         """Why the bundle that was asked for is not the one that decides."""
 
-    def start(self, source: Path) -> None:
-        """Load the bundle at `source` and make it the active one; if it is broken, the last good one stays."""
+    def start(self, source: Path, *, take_over: bool = True) -> None:
+        """Load the bundle at `source` and make it the active one; if it is broken, the last good one stays.
+
+        Without `take_over` a bundle that is active already stays too: a replica that restarts with an old file must not
+        move the whole fleet back to it.
+        """
+        if not take_over:
+            self.follow()
+            if self.current is not None:
+                return
         try:
             self.activate(source)
         except BundleInvalid as error:
-            log.error("bundle refused, the last good one stays", extra={"error": _sentence(error)})  # noqa: TRY400
+            log.error("bundle refused", extra={"error": _sentence(error)})  # noqa: TRY400
             self.follow()
             self.trouble = error
 
@@ -87,24 +101,32 @@ class ActiveBundle:
             log.error("stored bundle refused", extra={"error": _sentence(error)})  # noqa: TRY400
 
     def close(self) -> None:
-        self._close_retired()
-        if self.current is not None:
-            self.current.policy.close()
-            self.current = None
+        with self._lock:
+            self._closed = True
+            current, self.current = self.current, None
+        for _, policy in self._retired:
+            policy.close()
+        if current is not None:
+            current.policy.close()
 
     def _load(self, bundle: Bundle) -> LoadedBundle:
         return LoadedBundle(bundle, self._evaluator.load(bundle), _masks(bundle))
 
     def _replace(self, loaded: LoadedBundle) -> None:
-        # Decisions in flight still hold the old policy: it is closed at the next look, not now.
-        if self.current is not None:
-            self._retired.append(self.current.policy)
-        self.current = loaded
+        with self._lock:
+            if self._closed:
+                loaded.policy.close()
+                return
+            if self.current is not None:
+                self._retired.append((time.monotonic(), self.current.policy))
+            self.current = loaded
         log.info("bundle active", extra={"revision": loaded.bundle.revision, "digest": loaded.bundle.digest})
 
     def _close_retired(self) -> None:
-        while self._retired:
-            self._retired.pop().close()
+        """Those that no decision can hold any more."""
+        due = time.monotonic() - self._grace_s
+        while self._retired and self._retired[0][0] <= due:
+            self._retired.pop(0)[1].close()
 
 
 def _masks(bundle: Bundle) -> bool:

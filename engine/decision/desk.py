@@ -7,13 +7,14 @@ import logging
 import os
 import time
 from collections.abc import Callable
+from concurrent.futures import Executor
 from dataclasses import dataclass
 
 from engine.clock import Clock
 from engine.decision.active import ActiveBundle, LoadedBundle
 from engine.decision.decide import Decision, decide
 from engine.decision.recording import Asker, Occasion, draft_of, event_of
-from engine.evaluator.port import Defined, NoInput, Question, Undefined
+from engine.evaluator.port import Defined, EvaluationError, NoInput, Question, Undefined
 from engine.ids import new_decision_id
 from engine.journal.mask import MASK_PATH, Masked, apply_mask, mask_everything, parse_mask
 from engine.journal.record import Draft
@@ -21,6 +22,9 @@ from engine.journal.writer import Journal
 from engine.jsontext import JsonValue
 
 log = logging.getLogger("lictor.decision")
+
+_PASSING = frozenset({"evaluator_busy", "evaluator_died", "evaluator_timeout"})
+"""Faults that may be gone a moment later: worth a second try before a record loses its content."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +47,16 @@ class Desk:
         clock: Clock,
         labels: dict[str, JsonValue],
         on_answer: Callable[[Answer], None],
+        executor: Executor,
     ) -> None:
+        """`executor` is where policies that block are evaluated; as many threads as there are evaluators, so that
+        questions wait here in the order of asking."""
         self._active = active
         self._journal = journal
         self._clock = clock
         self._labels = labels
         self._on_answer = on_answer
+        self._executor = executor
 
     async def answer(self, path: str, given: JsonValue | NoInput, asker: Asker, batch_id: str = "") -> Answer:
         """Raises `StoreError` if the record could not be made durable: then there is no decision at all."""
@@ -64,7 +72,8 @@ class Desk:
             batch_id=batch_id,
         )
         if loaded is not None and loaded.policy.blocking:
-            decision, draft, evaluated = await asyncio.to_thread(_work, loaded, occasion)
+            working = asyncio.get_running_loop().run_in_executor(self._executor, _work, loaded, occasion)
+            decision, draft, evaluated = await working
         else:
             decision, draft, evaluated = _work(loaded, occasion)
         await self._journal.submit(draft)
@@ -96,15 +105,18 @@ def _mask(loaded: LoadedBundle | None, occasion: Occasion, event: dict[str, Json
         return Masked(event)
     question = Question(MASK_PATH, event, occasion.question.time_ns, occasion.question.seed)
     try:
-        match loaded.policy.evaluate(question):
+        evaluation = loaded.policy.evaluate(question)
+        if isinstance(evaluation, EvaluationError) and evaluation.code in _PASSING:
+            evaluation = loaded.policy.evaluate(question)
+        match evaluation:
             case Defined(value):
                 return apply_mask(event, parse_mask(value))
             case Undefined():
                 return Masked(event)
             case error:
-                trouble = error.message
-    except ValueError as error:
-        trouble = str(error)
+                trouble = error.code
+    except ValueError:
+        trouble = "mask_invalid"  # its words could quote what must not be remembered
     log.error(
         "mask failed, so nothing of the decision is remembered",
         extra={

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from engine.bundle.content import Bundle
 from engine.clock import rfc3339
+from engine.contracts.actions import Action
 from engine.decision.decide import Decision
 from engine.evaluator.port import Defined, EvaluationError, NoInput, Question
 from engine.journal.mask import Masked
+from engine.journal.query import plain_words
 from engine.journal.record import Draft, Kind
 from engine.jsontext import JsonValue, canonical
 
 INDEXED_LENGTH = 256
 TEXT_LENGTH = 1_000
 FACTS_OF_CALLER = "caller"
+
+_ACTIONS = frozenset(Action)
+_ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,14 +88,15 @@ def draft_of(occasion: Occasion, decision: Decision, masked: Masked, metrics: di
     if not masked.replayable:
         payload["erased"], payload["masked"] = list(masked.erased), list(masked.masked)
     bundle = occasion.bundle
+    action, tenant = _filed_under(occasion, masked)
     return Draft(
         kind=Kind.DECISION,
         decision_id=occasion.decision_id,
         time_ns=occasion.question.time_ns,
         payload=canonical(payload),
         path=_indexed(occasion.question.path),
-        action=_indexed(_within(given, "action")),
-        tenant=_indexed(occasion.asker.tenant or _within(given, "tenant", "id")),
+        action=action,
+        tenant=_indexed(occasion.asker.tenant) or tenant,
         outcome=decision.outcome,
         reasons=tuple((reason.code, reason.kind.value) for reason in decision.reasons),
         revision=_indexed(bundle.revision) if bundle else "",
@@ -102,6 +109,17 @@ def draft_of(occasion: Occasion, decision: Decision, masked: Masked, metrics: di
 def _error(error: EvaluationError, masked: Masked) -> JsonValue:
     """A message may quote the input: where anything of that was masked, only the code is kept."""
     return {"code": error.code, "message": error.message} if masked.replayable else {"code": error.code}
+
+
+def _filed_under(occasion: Occasion, masked: Masked) -> tuple[str, str]:
+    """Action and tenant. Where the mask failed, a decision must still be found, but only by words that hide nothing: an
+    action that we know, and a tenant that is written as an id."""
+    if not masked.failed:
+        given = masked.event.get("input")
+        return _indexed(_within(given, "action")), _indexed(_within(given, "tenant", "id"))
+    asked = None if isinstance(occasion.question.input, NoInput) else occasion.question.input
+    action, tenant = _indexed(_within(asked, "action")), _indexed(_within(asked, "tenant", "id"))
+    return action if action in _ACTIONS else "", tenant if _ID.fullmatch(tenant) else ""
 
 
 def _within(value: JsonValue, *keys: str) -> JsonValue:
@@ -130,7 +148,7 @@ def _words(value: JsonValue, room: int) -> str:
         left -= len(word) + 1
         if left <= 0:
             break
-    return " ".join(words).replace("\x00", "")[:room]
+    return plain_words(" ".join(words))[:room]
 
 
 def _strings(value: JsonValue) -> Iterator[str]:

@@ -36,6 +36,8 @@ class Masked:
     event: dict[str, JsonValue]
     erased: tuple[str, ...] = ()
     masked: tuple[str, ...] = ()
+    failed: bool = False
+    """Nobody knows what the mask would have hidden, so all that it could have is gone."""
 
     @property
     def replayable(self) -> bool:
@@ -64,7 +66,7 @@ def apply_mask(event: dict[str, JsonValue], rules: list[MaskRule]) -> Masked:
 
 def mask_everything(event: dict[str, JsonValue]) -> Masked:
     kept = {key: value for key, value in event.items() if key not in _MASKABLE}
-    return Masked(kept, erased=tuple(f"/{key}" for key in _MASKABLE if key in event))
+    return Masked(kept, erased=tuple(f"/{key}" for key in _MASKABLE if key in event), failed=True)
 
 
 def _copy(value: JsonValue) -> JsonValue:

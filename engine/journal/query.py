@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
+from engine.clock import parse_rfc3339
 from engine.errors import InvalidParameter
 from engine.journal.record import StoredRecord
 
 MAX_PAGE = 500
 MAX_FILTER = 256
+OUTCOMES = ("allow", "queue", "deny", "answered", "undefined", "error")
+
+_NOT_A_WORD = re.compile(r"[\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +55,40 @@ class Filters:
     def __post_init__(self) -> None:
         for name in ("tenant", "action", "outcome", "reason", "subject", "path", "text"):
             value = getattr(self, name)
-            if value is not None and not 0 < len(value) <= MAX_FILTER:
-                raise InvalidParameter(f"{name}: give 1 to {MAX_FILTER} characters, not {len(value)}")
-            if value is not None and "\x00" in value:
-                raise InvalidParameter(f"{name}: has a NUL character, which no record can have")
+            if value is not None:
+                _require_text(name, value)
+        if self.outcome is not None and self.outcome not in OUTCOMES:
+            raise InvalidParameter(f"outcome: {self.outcome!r} is not one of {', '.join(OUTCOMES)}")
+        if self.text is not None and not plain_words(self.text):
+            raise InvalidParameter("text: has no word to look for")
         if self.since_ns is not None and self.until_ns is not None and self.since_ns >= self.until_ns:
             raise InvalidParameter("since: must be earlier than until")
+
+    @classmethod
+    def of(cls, since: str | None = None, until: str | None = None, **words: str | None) -> Filters:
+        """From what people write: times as RFC 3339."""
+        return cls(since_ns=_moment("since", since), until_ns=_moment("until", until), **words)
+
+
+def plain_words(text: str) -> str:
+    """Letters and digits, one space between words: both databases split that alike."""
+    return _NOT_A_WORD.sub(" ", text).strip()
+
+
+def _require_text(name: str, value: str) -> None:
+    if not 0 < len(value) <= MAX_FILTER:
+        raise InvalidParameter(f"{name}: give 1 to {MAX_FILTER} characters, not {len(value)}")
+    if "\x00" in value or not value.isprintable():
+        raise InvalidParameter(f"{name}: has a character that no record is filed under")
+
+
+def _moment(name: str, text: str | None) -> int | None:
+    if text is None:
+        return None
+    try:
+        return parse_rfc3339(text)
+    except ValueError as error:
+        raise InvalidParameter(f"{name}: {text!r} is not a time; write it as 2026-01-31T12:00:00Z") from error
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,6 +112,15 @@ class StoredRecord:
         return Citation(self.chain, self.seq, self.hash)
 
 
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A row in a record's place that is none."""
+
+    chain: str
+    seq: int
+    why: str
+
+
 def seal(draft: Draft, previous: Citation, durability: Durability, salt: bytes) -> Record:
     """`draft` as the record after `previous` (whose seq is 0 at the start of a chain)."""
     digest = payload_digest(salt, draft.payload)

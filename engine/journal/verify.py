@@ -7,11 +7,11 @@ What it cannot prove alone: that the newest tail of a chain was not cut. A signe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from engine.errors import LictorError
-from engine.journal.record import GENESIS, Citation, Kind, StoredRecord, hash_of, payload_digest
+from engine.journal.record import GENESIS, Citation, Kind, StoredRecord, Unreadable, hash_of, payload_digest
 from engine.jsontext import parse
 
 MAX_FAULTS = 100
@@ -40,14 +40,20 @@ class Report:
 
 
 def verify(
-    records: Iterable[StoredRecord], citing: Iterable[StoredRecord], expected: Sequence[Citation] = ()
+    records: Iterable[StoredRecord | Unreadable],
+    citing: Callable[[], Iterable[StoredRecord]],
+    expected: Sequence[Citation] = (),
 ) -> Report:
-    """`records` by chain, then by seq; `citing` those of them that cite others (starts and erasures), read beforehand
-    so that memory does not grow with the journal. `expected` are heads from checkpoints: each must still be there."""
-    verifier = _Verifier(citing, expected)
+    """`records` by chain, then by seq; `citing` reads those of them that cite others (starts and erasures): once
+    before, so that memory does not grow with the journal, and again if a payload went away while the rest was read.
+    `expected` are heads from checkpoints: each must still be there."""
+    verifier = _Verifier(citing(), expected)
     for record in records:
-        verifier.take(record)
-    return verifier.finish()
+        if isinstance(record, Unreadable):
+            verifier.pass_over(record)
+        else:
+            verifier.take(record)
+    return verifier.finish(citing)
 
 
 class _Verifier:
@@ -58,6 +64,7 @@ class _Verifier:
         self._wanted: dict[tuple[str, int], list[tuple[Citation, str]]] = {}
         for head in expected:
             self._want(head, "a checkpoint")
+        self._bare: list[Citation] = []
         for record in citing:
             for cited in record.cites:
                 self._want(cited, f"{record.chain} seq {record.seq}")
@@ -73,8 +80,15 @@ class _Verifier:
                 self._fault("citation_broken", record.citation, f"cited by {by} with another hash")
         self._last = record
 
-    def finish(self) -> Report:
+    def pass_over(self, row: Unreadable) -> None:
+        self._report.records += 1
+        self._wanted.pop((row.chain, row.seq), None)
+        self._fault("unreadable", Citation(row.chain, row.seq, ""), row.why)
+
+    def finish(self, citing: Callable[[], Iterable[StoredRecord]]) -> Report:
         self._end_chain()
+        if self._bare:
+            self._check_bare(citing())
         for wanted in self._wanted.values():
             for cited, by in wanted:
                 message = f"cited by {by}, but missing: the chain vanished or its tail was cut"
@@ -102,12 +116,18 @@ class _Verifier:
         if record.payload is None or record.salt is None:
             self._report.erased += 1
             if (record.chain, record.seq) not in self._erasures:
-                message = "the payload is gone and no erasure record says why"
-                self._fault("payload_missing", record.citation, message)
+                self._bare.append(record.citation)
         elif payload_digest(record.salt, record.payload) != record.payload_digest:
             self._fault("payload_changed", record.citation, "the payload does not give its digest: it was changed")
         elif record.kind is Kind.DECISION and record.subject != _subject(record.payload):
             self._fault("index_changed", record.citation, "the indexed subject is not the payload's")
+
+    def _check_bare(self, citing: Iterable[StoredRecord]) -> None:
+        """A payload may have been erased since the erasures were first read."""
+        erasures = {(c.chain, c.seq) for record in citing if record.kind is Kind.ERASURE for c in record.cites}
+        for bare in self._bare:
+            if (bare.chain, bare.seq) not in erasures:
+                self._fault("payload_missing", bare, "the payload is gone and no erasure record says why")
 
     def _end_chain(self) -> None:
         if self._last is not None:

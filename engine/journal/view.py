@@ -6,8 +6,8 @@ import base64
 import binascii
 
 from engine.clock import parse_rfc3339, rfc3339
-from engine.errors import InvalidParameter
-from engine.journal.record import Citation, Durability, Kind, StoredRecord
+from engine.errors import InvalidParameter, StoreDamaged
+from engine.journal.record import Citation, Durability, Kind, StoredRecord, Unreadable
 from engine.jsontext import JsonValue, canonical, parse
 
 _HEADER = frozenset(
@@ -50,6 +50,13 @@ def view_of(record: StoredRecord) -> dict[str, JsonValue]:
         masked = bool(payload.get("erased") or payload.get("masked"))
         view["replayable"] = record.kind is Kind.DECISION and record.payload is not None and not masked
     return view
+
+
+def line_of(record: StoredRecord | Unreadable) -> bytes:
+    """A line of an export. A row that cannot be read ends it: a proof with a hole in it would be no proof."""
+    if isinstance(record, Unreadable):
+        raise StoreDamaged(f"{record.chain} seq {record.seq}: {record.why}; `lictor decisions verify` lists all faults")
+    return canonical(view_of(record)) + b"\n"
 
 
 def record_of(view: JsonValue) -> StoredRecord:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Sequence
 from concurrent.futures import Future
 
@@ -14,11 +15,7 @@ class ThreadWaiting:
         return Future()
 
     def settle(self, waiters: Sequence[Future[None]], error: StoreError | None) -> None:
-        for waiter in waiters:
-            if error is None:
-                waiter.set_result(None)
-            else:
-                waiter.set_exception(error)
+        _settle(waiters, error)
 
 
 class LoopWaiting:
@@ -28,11 +25,12 @@ class LoopWaiting:
         return asyncio.get_running_loop().create_future()
 
     def settle(self, waiters: Sequence[asyncio.Future[None]], error: StoreError | None) -> None:
-        if waiters and not (loop := waiters[0].get_loop()).is_closed():
-            loop.call_soon_threadsafe(_settle, waiters, error)
+        if waiters:
+            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody is left to be told
+                waiters[0].get_loop().call_soon_threadsafe(_settle, waiters, error)
 
 
-def _settle(waiters: Sequence[asyncio.Future[None]], error: StoreError | None) -> None:
+def _settle(waiters: Sequence[asyncio.Future[None] | Future[None]], error: StoreError | None) -> None:
     for waiter in waiters:
         if waiter.done():  # its caller went away; the record is written all the same
             continue

@@ -100,6 +100,8 @@ class Journal(Generic[W]):
         self._wake_at = 1
         self._last_size = 0
         self._last_commit_s = 0.0
+        self._writing_since: float | None = None
+        self._failed = False
         self._head: Citation | None = None
         self._thread = threading.Thread(target=self._run, name="lictor-journal", daemon=True)
 
@@ -108,15 +110,16 @@ class Journal(Generic[W]):
         self._head = self._begin_chain()
         self._thread.start()
 
-    def submit(self, draft: Draft) -> W:
-        """Queue `draft`; what is returned is settled when the record is durable (at once in relaxed mode, while the
-        buffer has room: a full buffer makes relaxed callers wait as durable ones do)."""
+    def submit(self, draft: Draft, *, wait: bool = False) -> W:
+        """Queue `draft`; what is returned is settled when the record is durable. In relaxed mode that is at once,
+        unless `wait` asks for more or the buffer is full: then relaxed callers wait as durable ones do."""
         waiter = self._waiting.new()
         with self._changed:
-            overloaded = self._closing or len(self._queue) >= self._bounds.waiting_records
-            if overloaded or self._queued_bytes >= self._bounds.waiting_bytes:
+            if self._closing or not self._thread.is_alive():
+                raise StoreUnavailable("the journal is closed; the server is stopping")
+            if len(self._queue) >= self._bounds.waiting_records or self._queued_bytes >= self._bounds.waiting_bytes:
                 raise JournalOverloaded("the journal cannot keep up with the disk; try again in a second")
-            answered = self._durability is Durability.RELAXED and self._has_room()
+            answered = self._durability is Durability.RELAXED and not wait and self._has_room()
             self._queue.append(_Entry(draft, None if answered else waiter, time.monotonic()))
             self._queued_bytes += len(draft.payload)
             if len(self._queue) >= self._wake_at:
@@ -128,13 +131,17 @@ class Journal(Generic[W]):
     def lag_s(self) -> float:
         """How long the oldest record has been waiting for the disk."""
         with self._changed:
-            return time.monotonic() - self._queue[0].arrived if self._queue else 0.0
+            oldest = self._writing_since or (self._queue[0].arrived if self._queue else None)
+            return time.monotonic() - oldest if oldest is not None else 0.0
 
     def waiting_records(self) -> int:
         return len(self._queue)
 
-    def is_alive(self) -> bool:
-        return self._thread.is_alive()
+    def trouble(self) -> str | None:
+        """Why nothing can be journaled now; None as long as the last group was written."""
+        if not self._thread.is_alive():
+            return "the journal writer has ended"
+        return "the last records could not be written" if self._failed else None
 
     def close(self) -> None:
         """Write what waits, then end. What comes later is refused."""
@@ -153,13 +160,18 @@ class Journal(Generic[W]):
     def _run(self) -> None:
         while group := self._next_group():
             began = time.monotonic()
+            self._writing_since = group[0].arrived
             error = self._commit([entry.draft for entry in group])
+            self._writing_since, self._failed = None, error is not None
             self._last_size, self._last_commit_s = len(group), time.monotonic() - began
             waiters = [entry.waiter for entry in group if entry.waiter is not None]
             if error is not None:
                 self.counts.lost += len(group) - len(waiters)
                 log.error("journal group failed", extra={"records": len(group), "error": error.message})
-            self._waiting.settle(waiters, error)
+            try:
+                self._waiting.settle(waiters, error)
+            except Exception:  # a caller that cannot be told must not end the journal for all others
+                log.exception("journal callers could not be told")
 
     def _next_group(self) -> list[_Entry[W]]:
         """What waits now, bounded; empty only when closing and drained."""

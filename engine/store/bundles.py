@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import select
+from sqlalchemy.dialects.postgresql import insert as postgresql_insert
+from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
 from engine.bundle.content import PackedBundle
 from engine.store.connection import Database
@@ -17,21 +19,16 @@ class BundleRepository:
 
     def activate(self, bundle: PackedBundle, now_ns: int) -> None:
         """Keep `bundle`, and make it the one that every replica follows."""
-        with self._database.write() as connection:
-            known = connection.execute(select(BundleRow.digest).where(BundleRow.digest == bundle.digest)).scalar()
-            if known is None:
-                connection.execute(
-                    insert(BundleRow).values(
-                        digest=bundle.digest,
-                        revision=bundle.revision,
-                        archive=bundle.archive,
-                        stored_ns=now_ns,
-                    )
-                )
-            active = {"digest": bundle.digest, "activated_ns": now_ns}
-            moved = connection.execute(update(ActiveBundleRow).where(ActiveBundleRow.id == _THE_ROW).values(**active))
-            if moved.rowcount == 0:
-                connection.execute(insert(ActiveBundleRow).values(id=_THE_ROW, **active))
+        insert = sqlite_insert if self._database.is_sqlite else postgresql_insert
+        kept = {"digest": bundle.digest, "revision": bundle.revision, "archive": bundle.archive, "stored_ns": now_ns}
+        active = {"digest": bundle.digest, "activated_ns": now_ns}
+        with self._database.write() as connection:  # two replicas may be at it at once
+            connection.execute(insert(BundleRow).values(**kept).on_conflict_do_nothing())
+            connection.execute(
+                insert(ActiveBundleRow)
+                .values(id=_THE_ROW, **active)
+                .on_conflict_do_update(index_elements=[ActiveBundleRow.id], set_=active)
+            )
 
     def active_digest(self) -> str | None:
         with self._database.read() as connection:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
@@ -84,7 +86,7 @@ _URL_HELP = (
 
 def _sqlite(url: URL, durability: Durability, *, read_only: bool) -> Engine:
     if read_only:
-        url = url.set(database=f"file:{url.database}", query={"mode": "ro", "uri": "true"})
+        url = url.set(database=f"file:{quote(url.database or '')}", query={"mode": "ro", "uri": "true"})
     engine = create_engine(
         url,
         pool_size=POOL_SIZE,
@@ -100,6 +102,7 @@ def _sqlite(url: URL, durability: Durability, *, read_only: bool) -> Engine:
             connection.execute("PRAGMA journal_mode=WAL")
         connection.execute(f"PRAGMA synchronous={synchronous}")
         connection.execute("PRAGMA foreign_keys=ON")
+        connection.execute("PRAGMA secure_delete=ON")  # what is erased by law is overwritten, not only forgotten
         connection.execute("PRAGMA cache_size=-65536")
 
     @event.listens_for(engine, "begin")
@@ -112,6 +115,8 @@ def _sqlite(url: URL, durability: Durability, *, read_only: bool) -> Engine:
 
 
 def _postgresql(url: URL, durability: Durability) -> Engine:
+    if importlib.util.find_spec("psycopg") is None:
+        raise StoreUnavailable("PostgreSQL needs its driver: pip install 'lictor[postgres]'")
     commit = "on" if durability is Durability.DURABLE else "off"
     return create_engine(
         url,

@@ -10,14 +10,15 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, insert, select, text, tuple_, update
 
-from engine.errors import InvalidParameter, StoreError
-from engine.journal.query import MAX_PAGE, Cursor, Filters, Page
-from engine.journal.record import Citation, Durability, Kind, Record, StoredRecord
-from engine.jsontext import canonical, parse
+from engine.errors import BadRequest, InvalidParameter, StoreDamaged
+from engine.journal.query import MAX_PAGE, Cursor, Filters, Page, plain_words
+from engine.journal.record import Citation, Durability, Kind, Record, StoredRecord, Unreadable
+from engine.jsontext import JsonValue, canonical, parse
 from engine.store.connection import Database
 from engine.store.models import SEQ_BITS, ChainRow, JournalRow, ReasonRow
 
 _STREAM_BATCH = 1_000
+_SEQ_MASK = (1 << SEQ_BITS) - 1
 
 _INSERT_RECORD = insert(JournalRow.__table__)  # type: ignore[arg-type]
 _INSERT_REASON = insert(ReasonRow.__table__)  # type: ignore[arg-type]
@@ -83,30 +84,40 @@ class JournalRepository:
         return query.order_by(at.desc(), row.desc()).limit(limit + 1)
 
     def of_decision(self, decision_id: str) -> list[StoredRecord]:
-        """The decision, its effects and its erasure, in the order in which they were written."""
-        query = select(*_COLUMNS).where(JournalRow.decision_id == decision_id).order_by(JournalRow.id)
+        """The decision first, then its effects and its erasure as they came; they may be in another replica's chain."""
+        query = (
+            select(*_COLUMNS)
+            .where(JournalRow.decision_id == decision_id)
+            .order_by(JournalRow.kind != Kind.DECISION, JournalRow.time_ns, JournalRow.id)
+        )
         with self._database.read() as connection:
             return [self._stored(connection, row) for row in connection.execute(query)]
 
-    def in_chain_order(self) -> Iterator[StoredRecord]:
+    def in_chain_order(self) -> Iterator[StoredRecord | Unreadable]:
         """Every record, chain by chain; in short transactions, so that a long read blocks nobody."""
         return self._walk(select(*_COLUMNS))
 
     def citing(self) -> Iterator[StoredRecord]:
-        return self._walk(select(*_COLUMNS).where(JournalRow.kind.in_([Kind.START, Kind.ERASURE])))
+        kinds = JournalRow.kind.in_([Kind.START, Kind.ERASURE])
+        return (record for record in self._walk(select(*_COLUMNS).where(kinds)) if isinstance(record, StoredRecord))
 
-    def _walk(self, query: Select[Any]) -> Iterator[StoredRecord]:
+    def _walk(self, query: Select[Any]) -> Iterator[StoredRecord | Unreadable]:
         after = 0
         while True:
+            page = query.where(JournalRow.id > after).order_by(JournalRow.id).limit(_STREAM_BATCH)
             with self._database.read() as connection:
-                rows = connection.execute(
-                    query.where(JournalRow.id > after).order_by(JournalRow.id).limit(_STREAM_BATCH)
-                ).all()
-                batch = [self._stored(connection, row) for row in rows]
+                rows = connection.execute(page).all()
+                batch = [self._stored_or_not(connection, row) for row in rows]
             yield from batch
             if len(rows) < _STREAM_BATCH:
                 return
             after = rows[-1].id
+
+    def _stored_or_not(self, connection: Connection, row: Row[Any]) -> StoredRecord | Unreadable:
+        try:
+            return self._stored(connection, row)
+        except StoreDamaged as error:
+            return Unreadable(self._name(connection, row.id >> SEQ_BITS), row.id & _SEQ_MASK, error.message)
 
     def _append_to_chain(self, connection: Connection, chain: str, records: list[Record]) -> None:
         if records[0].seq == 1:
@@ -143,6 +154,9 @@ class JournalRepository:
                 update(JournalRow).where(JournalRow.id == row).values(payload=None, salt=None, subject="")
             )
             connection.execute(_DELETE_TEXT, {"id": row})
+        if self._database.is_sqlite:
+            # A deleted word lingers in the word index until its segments are merged.
+            connection.execute(text("INSERT INTO journal_text (journal_text) VALUES ('optimize')"))
 
     def _number(self, connection: Connection, chain: str) -> int:
         if chain not in self._numbers:
@@ -168,15 +182,21 @@ class JournalRepository:
 
     def _matches(self, words: str) -> ColumnElement[bool]:
         if self._database.is_sqlite:
-            every_word = " ".join('"' + word.replace('"', '""') + '"' for word in words.split())
+            every_word = " ".join(f'"{word}"' for word in plain_words(words).split())
             match = text("SELECT rowid FROM journal_text WHERE journal_text MATCH :words ORDER BY rowid DESC")
             return JournalRow.id.in_(match.bindparams(words=every_word).columns(rowid=JournalRow.id.type))
         match = text(
             "SELECT rowid FROM journal_text WHERE to_tsvector('simple', text) @@ plainto_tsquery('simple', :words)"
         )
-        return JournalRow.id.in_(match.bindparams(words=words).columns(rowid=JournalRow.id.type))
+        return JournalRow.id.in_(match.bindparams(words=plain_words(words)).columns(rowid=JournalRow.id.type))
 
     def _stored(self, connection: Connection, row: Row[Any]) -> StoredRecord:
+        try:
+            return self._parsed(connection, row)
+        except (BadRequest, ValueError, TypeError, LookupError) as error:
+            raise StoreDamaged(f"the record in row {row.id} cannot be read: {error}") from error
+
+    def _parsed(self, connection: Connection, row: Row[Any]) -> StoredRecord:
         return StoredRecord(
             kind=Kind(row.kind),
             decision_id=row.decision_id,
@@ -190,13 +210,13 @@ class JournalRepository:
             bundle_digest=row.bundle_digest,
             cites=_citations(row.cites),
             chain=self._name(connection, row.id >> SEQ_BITS),
-            seq=row.id & ((1 << SEQ_BITS) - 1),
+            seq=row.id & _SEQ_MASK,
             prev=row.prev,
             durability=Durability(row.durability),
             payload_digest=row.payload_digest,
             hash=row.hash,
-            payload=row.payload,
-            salt=row.salt,
+            payload=_bytes(row.payload),
+            salt=_bytes(row.salt),
             subject=row.subject,
         )
 
@@ -237,17 +257,22 @@ def _columns(record: Record, number: int) -> dict[str, object]:
     }
 
 
+def _bytes(stored: object) -> bytes | None:
+    if stored is not None and not isinstance(stored, bytes):
+        raise TypeError(f"bytes were expected, not {type(stored).__name__}")
+    return stored
+
+
 def _pairs(stored: str) -> tuple[tuple[str, str], ...]:
-    found = parse(stored.encode(), what="reasons")
-    if not isinstance(found, list):
-        raise StoreError("journal.reasons is not a list")
-    return tuple((str(pair[0]), str(pair[1])) for pair in found if isinstance(pair, list))
+    return tuple((str(code), str(kind)) for code, kind in _rows(stored))
 
 
 def _citations(stored: str) -> tuple[Citation, ...]:
-    found = parse(stored.encode(), what="cites")
+    return tuple(Citation(str(chain), int(str(seq)), str(digest)) for chain, seq, digest in _rows(stored))
+
+
+def _rows(stored: str) -> list[list[JsonValue]]:
+    found = parse(stored.encode(), what="column")
     if not isinstance(found, list):
-        raise StoreError("journal.cites is not a list")
-    return tuple(
-        Citation(str(cited[0]), int(str(cited[1])), str(cited[2])) for cited in found if isinstance(cited, list)
-    )
+        raise TypeError("a list was expected")
+    return [row for row in found if isinstance(row, list)]

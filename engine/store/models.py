@@ -64,6 +64,7 @@ class JournalRow(Base):
         Index("journal_action", "action", "time_ns", "id"),
         Index("journal_outcome", "outcome", "time_ns", "id"),
         Index("journal_subject", "subject", "time_ns", "id"),
+        Index("journal_path", "path", "time_ns", "id"),
         Index(
             "journal_citing",
             "id",

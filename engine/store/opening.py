@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from engine.errors import StoreUnavailable
@@ -23,6 +24,11 @@ class Store:
         self.journal = JournalRepository(database)
         self.keys = KeyRepository(database)
         self.bundles = BundleRepository(database)
+
+    @property
+    def is_exclusive(self) -> bool:
+        """Whether no other process can be working on it."""
+        return self._database.is_sqlite
 
     def ping(self) -> None:
         """`StoreUnavailable` unless the database answers."""
@@ -85,6 +91,7 @@ def _own(path: Path | None) -> Ownership | None:
         return None
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.close(os.open(path, os.O_CREAT | os.O_CLOEXEC, 0o600))  # SQLite would let everyone read it
     except OSError as error:
-        raise StoreUnavailable(f"{path.parent} cannot be made: {error.strerror}") from error
+        raise StoreUnavailable(f"{path} cannot be made: {error.strerror}") from error
     return Ownership(path)

@@ -13,6 +13,7 @@ class Ownership:
     """Held while the process lives; the kernel takes it back when it dies, however it dies."""
 
     def __init__(self, database: Path) -> None:
+        database = database.resolve()  # by whatever name it is opened
         self._path = database.with_name(database.name + ".lock")
         try:
             self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)

@@ -35,6 +35,8 @@ def upgrade(database: Database) -> None:
     config = _config()
     with database.write() as connection:
         if not database.is_sqlite:  # two replicas that upgrade at once take turns
+            connection.exec_driver_sql("SET LOCAL statement_timeout = 0")
+            connection.exec_driver_sql("SET LOCAL lock_timeout = 0")
             connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_UPGRADE_LOCK})")
         config.attributes["connection"] = connection
         command.upgrade(config, "head")

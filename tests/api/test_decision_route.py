@@ -30,6 +30,13 @@ def test_base_document_and_package_are_documents_too(served):
     assert whole["test"]["never"] is False
 
 
+@pytest.mark.parametrize("path", ["/v1/data", "/v1/data/", "/v0/data", "/v0/data/"])
+def test_whole_document_is_answered_without_a_redirect(served, path):
+    answer = served.client.post(path, json={"input": {}}, headers=served.headers(), follow_redirects=False)
+    assert answer.status_code == 200
+    assert answer.json().get("result", answer.json())["test"]["never"] is False
+
+
 def test_missing_input_is_answered_with_opas_warning(served):
     for body in ("{}", ""):
         answer = served.client.post("/v1/data/test/always", content=body, headers=served.headers())
@@ -69,6 +76,7 @@ def test_options_add_metrics_provenance_and_whitespace(served):
     assert body["provenance"]["bundles"] == {"lictor": {"revision": "test-1"}}
     assert answer.text.startswith('{\n  "')
     assert "metrics" not in served.ask("/v1/data/test/always?metrics=false", {"input": {}}).json()
+    assert "\n" not in served.ask("/v1/data/test/always?pretty=false", {"input": {}}).text
 
 
 def test_explain_without_a_trace_is_refused(served):
@@ -84,6 +92,15 @@ def test_batch_answers_each_input_under_its_id(served):
     assert results == {"one": {"a": {"x": 1, "y": 2}}, "two": {"a": {"x": 1, "y": 1}}, "three": 3}
     one = answer.json()["responses"]["one"]["decision_id"]
     assert served.get(f"/v1/decisions/{one}").json()["batch_decision_id"] == answer.json()["batch_decision_id"]
+
+
+def test_batch_that_a_common_input_blows_up_is_refused(served):
+    body = {"common_input": {"a": "x" * 19_000}, "inputs": {str(n): {} for n in range(5)}}
+    assert served.ask("/v1/batch/data/test/always", body).status_code == 200
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("api.decision_route.BATCH_BODIES", 2)
+        refused = served.ask("/v1/batch/data/test/always", body)
+    assert (refused.status_code, refused.json()["code"]) == (413, "too_large")
 
 
 def test_batch_with_mixed_fates_is_207_with_a_status_each(served):

@@ -101,6 +101,13 @@ def test_bad_key_request_names_the_field(served, body, words):
     assert words in answer.json()["message"]
 
 
+def test_json_sent_as_a_form_is_told_what_to_change(served):
+    headers = {**served.headers(), "Content-Type": "application/x-www-form-urlencoded"}
+    answer = served.client.post("/v1/api-keys", content=b'{"name": "a", "role": "operator"}', headers=headers)
+    assert (answer.status_code, answer.json()["code"]) == (400, "invalid_parameter")
+    assert "content-type: send the body as application/json, not application/x-www-form-urlencoded" in answer.text
+
+
 @pytest.mark.parametrize("role", [role for role in Role if role is not Role.OPERATOR])
 def test_only_operators_manage_keys(served, role):
     tenant = "acme" if role.value.startswith("tenant") else ""
@@ -112,6 +119,7 @@ def test_first_operator_key_is_kept_for_its_owner_alone(tmp_path):
         file = server.runtime.settings.operator_key_file
         assert file.read_text().strip() == server.runtime.new_operator_key
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
+        assert stat.S_IMODE((tmp_path / "state" / "lictor.db").stat().st_mode) == 0o600
         headers = {"Authorization": f"Bearer {server.runtime.new_operator_key}"}
         assert server.client.get("/v1/api-keys", headers=headers).status_code == 200
         stored = (tmp_path / "state" / "lictor.db").read_bytes() + (tmp_path / "state" / "lictor.db-wal").read_bytes()
@@ -191,14 +199,45 @@ def test_postgresql_that_goes_away_is_503_and_nothing_is_answered(postgres, post
         assert server.client.get("/health/ready").status_code == 503
 
 
-def test_replica_follows_the_bundle_that_another_activated(postgres_url, tmp_path):
+def test_replica_that_starts_with_another_file_follows_what_is_active(postgres_url, tmp_path):
     first = write_bundle(tmp_path / "first")
     second = write_bundle(tmp_path / "second", {**BUNDLE, ".manifest": '{"revision": "test-2"}'})
     with serving(tmp_path, bundle=first, database_url=postgres_url) as one:
-        assert active_bundle(one).revision == "test-1"
-        with serving(tmp_path, bundle=second, database_url=postgres_url):
+        with serving(tmp_path, bundle=second, database_url=postgres_url) as other:
+            assert (active_bundle(one).revision, active_bundle(other).revision) == ("test-1", "test-1")
+            other.runtime.active.activate(second)
             one.runtime.active.follow()
             assert active_bundle(one).revision == "test-2"
-            assert one.ask("/v1/data/test/always?provenance", {"input": {}}).json()["provenance"]["bundles"] == {
-                "lictor": {"revision": "test-2"}
-            }
+        provenance = one.ask("/v1/data/test/always?provenance", {"input": {}}).json()["provenance"]
+        assert provenance["bundles"] == {"lictor": {"revision": "test-2"}}
+
+
+def test_disk_that_cannot_be_written_is_not_ready(tmp_path, monkeypatch):
+    monkeypatch.setattr("engine.store.connection.BUSY_WAIT_MS", 50)
+    with serving(tmp_path, bundle=write_bundle(tmp_path / "bundle")) as server:
+        headers = server.headers()
+        outsider = sqlite3.connect(tmp_path / "state" / "lictor.db", isolation_level=None)
+        outsider.execute("BEGIN IMMEDIATE")
+        assert server.client.post("/v1/data/test/always", json={}, headers=headers).status_code == 503
+        ready = server.client.get("/health/ready")
+        assert (ready.status_code, ready.json()["checks"]["journal"]) == (503, "the last records could not be written")
+        outsider.execute("ROLLBACK")
+        outsider.close()
+        assert server.client.post("/v1/data/test/always", json={}, headers=headers).status_code == 200
+        assert server.client.get("/health/ready").status_code == 200
+
+
+def test_key_of_another_database_in_the_same_folder_is_left_alone(tmp_path):
+    bundle = write_bundle(tmp_path / "bundle")
+    with serving(tmp_path, bundle=bundle) as server:
+        key = server.runtime.settings.operator_key_file.read_text()
+    with serving(tmp_path, bundle=bundle, database_url=f"sqlite:///{tmp_path / 'other.db'}") as server:
+        assert server.runtime.new_operator_key is not None
+        assert server.runtime.settings.operator_key_file.read_text() == key
+
+
+def test_relaxed_journal_says_so_in_the_record_and_erases_durably(tmp_path):
+    with serving(tmp_path, bundle=write_bundle(tmp_path / "bundle"), journal="relaxed") as server:
+        decision_id = server.ask("/v1/data/test/echo", {"input": {"a": 1}}).json()["decision_id"]
+        erased = server.ask(f"/v1/decisions/{decision_id}/erase", {"reason": "law"})
+        assert (erased.json()["durability"], erased.json()["salt"]) == ("relaxed", None)

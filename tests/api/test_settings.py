@@ -162,7 +162,7 @@ def test_variables_of_the_command_line_and_of_others_are_no_settings(here: Path)
         ("evaluator_deadline_ms", "9", "Input should be greater than or equal to 10"),
         ("journal", "sometimes", "Input should be 'durable' or 'relaxed'"),
         ("max_body_bytes", "1023", "Input should be greater than or equal to 1024"),
-        ("max_depth", "513", "Input should be less than or equal to 512"),
+        ("max_depth", "101", "Input should be less than or equal to 100"),
         ("max_batch", "0", "Input should be greater than or equal to 1"),
         ("log_format", "xml", "Input should be 'text' or 'json'"),
         ("log_level", "INFO", "Input should be 'debug', 'info', 'warning' or 'error'"),
@@ -222,7 +222,7 @@ def test_store_is_a_file_of_the_data_directory_unless_another_is_named():
     )
     served = load({"database_url": "postgresql://u@db/x"}).settings
     assert (served.store_url, served.is_embedded) == ("postgresql://u@db/x", False)
-    assert load({"database_url": "sqlite:///x.db"}).settings.is_embedded
+    assert not load({"database_url": "sqlite:///x.db"}).settings.is_embedded
 
 
 def test_settings_cannot_be_changed():

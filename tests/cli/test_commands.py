@@ -1,11 +1,19 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import time
+import urllib.error
+import urllib.request
 from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import RunningServer, Terminal
+from engine.store.opening import open_reader
+from tests.cli.conftest import LICTOR, RunningServer, Terminal
+from tests.testbeds.postgres import free_port
 
 PROJECT = Path(__file__).parent.parent.parent
 ADMITTED = str(PROJECT / "examples" / "submit-admitted.json")
@@ -140,6 +148,23 @@ def test_db_upgrade_brings_an_empty_postgresql_up_to_date(terminal, postgres):
     assert "is up to date" in terminal.run("db", "upgrade", "--database-url", url).stdout
 
 
+def test_activated_bundle_is_the_one_that_a_replica_loads(terminal, postgres_url):
+    bundle = terminal.folder / "bundle"
+    bundle.mkdir()
+    (bundle / ".manifest").write_text('{"revision": "mine-7"}')
+    (bundle / "a.rego").write_text("package a\n\nx := 1\n")
+    done = terminal.run("policy", "activate", str(bundle), "--database-url", postgres_url)
+    assert (done.returncode, done.stdout) == (0, "mine-7 is active\n")
+    (bundle / "a.rego").write_text("package a\n\nx := := 1\n")
+    refused = terminal.run("policy", "activate", str(bundle), "--database-url", postgres_url)
+    assert refused.returncode == 1
+    store = open_reader(postgres_url)
+    active = store.bundles.active()
+    store.close()
+    assert active is not None
+    assert active.revision == "mine-7"
+
+
 MISTAKES = [
     (["frobnicate"], 2, "No such command 'frobnicate'"),
     (["serve", "--prot", "1"], 2, "No such option"),
@@ -147,17 +172,17 @@ MISTAKES = [
     (["serve", "--database-url", "mysql://x"], 1, "database_url must be sqlite:///"),
     (["serve", "--config", "none.toml"], 1, "none.toml cannot be read"),
     (["decisions", "list"], 1, "start the server once (`lictor serve`)"),
-    (["decisions", "list", "--since", "noon"], 1, "--since: 'noon' is not a time"),
+    (["decisions", "list", "--since", "noon"], 1, "since: 'noon' is not a time"),
     (["decisions", "show", "nonsense", "--database-url", "sqlite:///none.db"], 1, "does not exist yet"),
     (
         ["decide", "lictor/admission", "--server", "http://127.0.0.1:1", "--key", "x"],
         1,
         "no server at http://127.0.0.1:1",
     ),
+    (["decisions", "verify", "-"], 2, "'-' does not exist"),
     (["decide", "lictor/admission"], 1, "no API key: set LICTOR_KEY"),
     (["decide", "lictor/admission", "-i", "none.json"], 2, "none.json"),
     (["policy", "eval", "lictor/admission", "--bundle", "none"], 1, "bundle none does not exist"),
-    (["policy", "eval", "a", "--time", "noon"], 1, "--time: 'noon' is not a time"),
 ]
 
 
@@ -175,6 +200,40 @@ def test_unknown_setting_in_the_environment_is_refused_with_a_suggestion(termina
     result = terminal.run("config")
     assert (result.returncode, result.stdout) == (1, "")
     assert result.stderr == "lictor: LICTOR_PROT in the environment is not a setting; did you mean port?\n"
+
+
+def test_misspelt_path_is_not_taken_for_a_yes(used):
+    result = used.run("decide", "lictor/admision", "-i", ADMITTED)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert "undefined: the bundle has no value at lictor/admision" in result.stderr
+    assert used.run("decide", "lictor/admision", "-i", ADMITTED, "--json").returncode == 1
+
+
+def test_greeting_that_nobody_reads_does_not_stop_the_server(terminal):
+    port = free_port()
+    command = f"{LICTOR} serve --port {port} | head -1"
+    with subprocess.Popen(
+        command, shell=True, cwd=terminal.folder, env=terminal.environment, start_new_session=True,
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+    ) as pipeline:  # fmt: skip
+        answered = wait_for_health(port)
+        os.killpg(pipeline.pid, signal.SIGTERM)
+        _, said = pipeline.communicate(timeout=30)
+    assert answered
+    assert "Traceback" not in said
+
+
+def wait_for_health(port: int) -> bool:
+    until = time.monotonic() + 30
+    while time.monotonic() < until:
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/health/ready", timeout=5) as answer:
+                return bool(answer.status == 200)
+        except urllib.error.HTTPError:
+            return False
+        except OSError:
+            time.sleep(0.05)
+    return False
 
 
 def test_input_that_is_not_json_is_refused_before_anything_is_sent(terminal):

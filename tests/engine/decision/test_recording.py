@@ -98,7 +98,7 @@ def test_draft_says_what_was_decided_and_where_to_find_it():
         revision="r1",
         bundle_digest=bundle().digest,
         subject="wl_1",
-        text="envelope_exceeded authority 8 of 4 GPUs train llama night atlas",
+        text="envelope exceeded authority 8 of 4 GPUs train llama night atlas",
     )
 
 
@@ -173,6 +173,12 @@ def test_masked_tenant_and_action_are_not_filed():
     assert (made.tenant, made.action) == ("", "")
 
 
+def test_failed_mask_files_only_words_that_hide_nothing():
+    asked = occasion({"action": "my password", "tenant": {"id": "Ana Miller"}})
+    made = draft_of(asked, DENIED, mask_everything(event_of(asked, DENIED)), {})
+    assert (made.action, made.tenant) == ("", "")
+
+
 def test_digest_of_a_masked_input_is_that_of_what_is_kept():
     payload = payload_of(drafted(mask=["/input/tenant/card"]))
     assert payload["input_digest"] == "sha256:" + hashlib.sha256(canonical(payload["input"])).hexdigest()
@@ -183,7 +189,7 @@ def test_nothing_of_input_and_result_is_kept_when_everything_is_masked():
     made = draft_of(asked, DENIED, mask_everything(event_of(asked, DENIED)), {})
     assert not {"input", "result", "input_digest"} & payload_of(made).keys()
     assert payload_of(made)["erased"] == ["/input", "/result"]
-    assert (made.text, made.subject, made.action, made.tenant) == ("", "", "", "")
+    assert (made.text, made.subject, made.action, made.tenant) == ("", "", "submit_workload", "acme")
     assert made.reasons == (("envelope_exceeded", "authority"),)
 
 
@@ -209,7 +215,7 @@ def test_nul_characters_are_in_no_column_but_stay_in_the_payload():
     }
     made = drafted(given)
     assert (made.action, made.tenant, made.subject) == ("ab", "acme", "wl")
-    assert made.text.endswith(" text")
+    assert made.text.endswith(" te xt")
     assert payload_of(made)["input"] == given
     assert payload_of(made)["subject"] == "wl"
 
@@ -220,7 +226,7 @@ def test_columns_are_cut_to_what_an_index_can_hold():
     asked = Occasion(DECISION_ID, Question(long, asked.question.input, NOON_NS, ""), asked.asker, asked.bundle, {}, "")
     made = draft_of(asked, DENIED, Masked(event_of(asked, DENIED)), {})
     assert {len(column) for column in (made.path, made.action, made.tenant, made.subject)} == {INDEXED_LENGTH}
-    assert made.text == "envelope_exceeded authority 8 of 4 GPUs " + "x" * (TEXT_LENGTH // 2 - 1)
+    assert made.text == "envelope exceeded authority 8 of 4 GPUs " + "x" * (TEXT_LENGTH // 2 - 1)
 
 
 def test_key_of_a_long_tenant_is_cut_as_the_tenant_of_an_input_is():

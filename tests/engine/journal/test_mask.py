@@ -88,7 +88,9 @@ def test_removed_field_is_gone_and_named():
 
 
 def test_removal_of_the_whole_input_or_result():
-    assert masked(event(1), "/input", "/result") == Masked({"decision_id": "d"}, erased=("/input", "/result"))
+    assert masked(event(1), "/input", "/result") == Masked(
+        {"decision_id": "d"}, erased=("/input", "/result"), failed=True
+    )
 
 
 def test_upserted_field_has_the_new_value_and_is_named():
@@ -188,7 +190,7 @@ def test_no_rules_leave_the_event_replayable():
 
 
 def test_erased_or_masked_is_not_replayable():
-    assert not Masked({}, erased=("/input",)).replayable
+    assert not Masked({}, erased=("/input",), failed=True).replayable
     assert not Masked({}, masked=("/input",)).replayable
 
 
@@ -197,5 +199,9 @@ def test_deep_input_can_be_masked():
 
 
 def test_everything_masked_leaves_neither_input_nor_result():
-    assert mask_everything(event({"card": 1})) == Masked({"decision_id": "d"}, erased=("/input", "/result"))
-    assert mask_everything({"decision_id": "d", "input": None}) == Masked({"decision_id": "d"}, erased=("/input",))
+    assert mask_everything(event({"card": 1})) == Masked(
+        {"decision_id": "d"}, erased=("/input", "/result"), failed=True
+    )
+    assert mask_everything({"decision_id": "d", "input": None}) == Masked(
+        {"decision_id": "d"}, erased=("/input",), failed=True
+    )

@@ -7,7 +7,7 @@ from sqlalchemy import text
 
 from engine.clock import SystemClock
 from engine.ids import new_decision_id
-from engine.journal.record import Citation, Draft, Kind
+from engine.journal.record import Citation, Draft, Kind, StoredRecord, Unreadable
 from engine.journal.verify import Report, verify
 from engine.journal.waiting import ThreadWaiting
 from engine.journal.writer import Journal
@@ -49,7 +49,7 @@ def tamper(store: Store, tmp_path) -> Iterator[Callable[[str], None]]:
 
 
 def proof(store: Store, expected: list[Citation] | None = None) -> Report:
-    return verify(store.journal.in_chain_order(), store.journal.citing(), expected or [])
+    return verify(store.journal.in_chain_order(), store.journal.citing, expected or [])
 
 
 def faults(report: Report) -> list[tuple[str, int]]:
@@ -127,6 +127,34 @@ def test_record_swapped_for_another_of_the_same_chain_is_found(store, tamper):
     tamper(f"UPDATE journal SET id = {FIRST + 2} WHERE id = {FIRST + 3}")
     tamper(f"UPDATE journal SET id = {FIRST + 3} WHERE id = 7")
     assert {code for code, _ in faults(proof(store))} == {"changed", "broken_link"}
+
+
+@pytest.mark.parametrize(
+    "change", ["kind = 'zzz'", "reasons = 'zzz'", "cites = '[[1]]'", "payload = 'text'", "durability = 'x'"]
+)
+def test_row_that_is_no_record_is_a_fault_and_not_the_end(store, tamper, change):
+    tamper(f"UPDATE journal SET {change} WHERE id = {FIRST + 2}")
+    report = proof(store)
+    assert ("unreadable", 2) in faults(report)
+    assert report.records == 8
+
+
+def test_payload_erased_while_the_journal_is_read_is_no_fault(store):
+    target = next(r for r in store.journal.in_chain_order() if isinstance(r, StoredRecord) and r.kind is Kind.DECISION)
+    erasure = Draft(Kind.ERASURE, target.decision_id, 9, b"{}", cites=(target.citation,))
+
+    def citing() -> Iterator[StoredRecord]:
+        yield from list(store.journal.citing())
+
+    def records() -> Iterator[StoredRecord | Unreadable]:
+        journal = Journal(store.journal, ThreadWaiting(), SystemClock())
+        journal.open()
+        journal.submit(erasure).result(20)
+        journal.close()
+        yield from store.journal.in_chain_order()
+
+    report = verify(records(), citing)
+    assert (report.faults, report.erased) == ([], 1)
 
 
 def test_no_more_than_a_hundred_faults_are_listed(store, tamper, monkeypatch):

@@ -83,7 +83,7 @@ def _journal() -> None:
 def _journal_indexes() -> None:
     op.create_index("journal_decision_id", "journal", ["decision_id"])
     op.create_index("journal_time", "journal", ["time_ns", "id"])
-    for column in ("tenant", "action", "outcome", "subject"):
+    for column in ("tenant", "action", "outcome", "subject", "path"):
         op.create_index(f"journal_{column}", "journal", [column, "time_ns", "id"])
     op.create_index("journal_citing", "journal", ["id"], sqlite_where=_CITING, postgresql_where=_CITING)
     if op.get_bind().dialect.name == "sqlite":
