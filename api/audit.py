@@ -25,6 +25,8 @@ from engine.store.journal import JournalRepository
 
 router = APIRouter(prefix="/v1/decisions", tags=["audit"])
 
+_PLACE = frozenset({"chain", "seq", "prev", "hash", "cites", "salt", "payload_digest"})
+
 
 class DecisionQuery(BaseModel):
     """All filters that are given must hold."""
@@ -56,7 +58,7 @@ def list_decisions(request: Request, caller: Caller, query: Annotated[DecisionQu
     cursor = Cursor.parse(query.cursor) if query.cursor is not None else None
     page = _journal(request).page(filters, cursor, query.limit)
     return {
-        "decisions": [view_of(record) for record in page.records],
+        "decisions": [_shown(record, caller) for record in page.records],
         "next": str(page.next) if page.next else None,
     }
 
@@ -86,7 +88,7 @@ def checkpoint(request: Request, caller: Caller) -> dict[str, Any]:
 @router.get("/{decision_id}", summary="One decision", dependencies=[requires(Permission.READ_DECISIONS)])
 def show_decision(request: Request, caller: Caller, decision_id: str) -> dict[str, Any]:
     records = _records(request, caller, decision_id)
-    return {**view_of(records[0]), "history": [view_of(record) for record in records[1:]]}
+    return {**_shown(records[0], caller), "history": [_shown(record, caller) for record in records[1:]]}
 
 
 @router.post(
@@ -119,6 +121,14 @@ def _records(request: Request, caller: Identity, decision_id: str) -> list[Store
     if not found or hidden or found[0].kind is not Kind.DECISION:
         raise NotFound(f"decision {decision_id} is not known")
     return found
+
+
+def _shown(record: StoredRecord, caller: Identity) -> dict[str, JsonValue]:
+    """To a tenant without its place in the chain, which would tell how much all others ask for."""
+    view = view_of(record)
+    if caller.role not in TENANT_ROLES:
+        return view
+    return {name: value for name, value in view.items() if name not in _PLACE}
 
 
 def _erasure_of(record: StoredRecord, caller: Identity, reason: str, now_ns: int) -> Draft:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from engine.errors import InvalidParameter, TooLarge
+
+BODY_S = 10.0
 
 
 class BodyTooLarge(TooLarge, HTTPException):
@@ -19,6 +22,13 @@ class BodyTooLarge(TooLarge, HTTPException):
         self.status_code, self.detail, self.headers = 413, message, None
 
 
+class BodyTooSlow(InvalidParameter, HTTPException):
+    def __init__(self) -> None:
+        message = f"body: nothing more arrived for {BODY_S:g} s"
+        InvalidParameter.__init__(self, message)
+        self.status_code, self.detail, self.headers = 400, message, None
+
+
 class BodyLimit:
     """What is announced too large is refused unread; what grows too large is cut off."""
 
@@ -27,15 +37,16 @@ class BodyLimit:
         self._limit = limit
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        size = 0
+        size, complete = 0, False
 
         async def limited() -> Message:
-            nonlocal size
+            nonlocal size, complete
             announced = _announced(scope) if size == 0 else 0
             if announced > self._limit:
                 raise BodyTooLarge(announced, self._limit)
-            message = await receive()
+            message = await (receive() if complete else _in_time(receive))
             size += len(message.get("body", b""))
+            complete = not message.get("more_body", False)
             if size > self._limit:
                 raise BodyTooLarge(size, self._limit)
             return message
@@ -55,6 +66,14 @@ async def read_body(headers: Mapping[bytes, str], receive: Receive) -> bytes:
         chunks.append(message.get("body", b""))
         if not message.get("more_body", False):
             return b"".join(chunks)
+
+
+async def _in_time(receive: Receive) -> Message:
+    try:
+        async with asyncio.timeout(BODY_S):
+            return await receive()
+    except TimeoutError as error:
+        raise BodyTooSlow from error
 
 
 def _announced(scope: Scope) -> int:

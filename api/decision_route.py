@@ -34,7 +34,7 @@ from engine.jsontext import JsonValue, canonical, parse
 log = logging.getLogger("lictor.api")
 
 MAX_PATH = 1_024
-BATCH_BODIES = 16
+BATCH_BODIES = 4
 """A batch may grow to so many bodies when `common_input` is merged into each input."""
 
 PREFIXES: Final = {"/v1/data": "v1", "/v0/data": "v0", "/v1/batch/data": "batch"}
@@ -74,9 +74,10 @@ class DecisionRoute:
         pretty = _wants(_params(scope), "pretty")
         try:
             status, body = await self._respond(scope, receive)
-        except LictorError as error:
+        except* LictorError as group:
+            error = _first(group)
             status, body = STATUS[error.code], error_body(error.code, error.message, error.problems)
-        except Exception:
+        except* Exception:
             log.exception("unexpected error")
             status = HTTPStatus.INTERNAL_SERVER_ERROR
             body = error_body("internal_error", "something unexpected went wrong; the server's log says what")
@@ -94,7 +95,7 @@ class DecisionRoute:
         return await self._v1(asked, scope["method"])
 
     async def _take_apart(self, scope: Scope, receive: Receive) -> _Asked:
-        headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
+        headers = {name: value.decode("latin-1") for name, value in reversed(scope["headers"])}  # the first one counts
         caller = await self._authenticator.identify(headers.get(b"authorization", ""))
         path = _path(scope["path"], self._prefix)
         caller.require(Permission.DECIDE if path in ENTRYPOINTS else Permission.QUERY_DATA)
@@ -130,9 +131,15 @@ class DecisionRoute:
     async def _batch(self, asked: _Asked) -> tuple[int, JsonValue]:
         inputs = self._batch_inputs(asked)
         batch_id = new_decision_id()
-        answers = await asyncio.gather(
-            *(self._desk.answer(asked.path, given, asked.asker, batch_id) for given in inputs.values())
-        )
+        turn = asyncio.Semaphore(self._settings.evaluator_workers)  # a batch must not push in front of everyone else
+
+        async def one(given: JsonValue) -> Answer:
+            async with turn:
+                return await self._desk.answer(asked.path, given, asked.asker, batch_id)
+
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(one(given)) for given in inputs.values()]
+        answers = [task.result() for task in tasks]
         responses: dict[str, dict[str, JsonValue]] = {}
         statuses = set()
         for name, answer in zip(inputs, answers, strict=True):
@@ -177,6 +184,12 @@ class DecisionRoute:
 
     def _parse(self, body: bytes) -> JsonValue:
         return parse(body, max_depth=self._settings.max_depth)
+
+
+def _first(group: ExceptionGroup[LictorError]) -> LictorError:
+    """Of a batch several may have failed, for one reason as a rule."""
+    error = group.exceptions[0]
+    return _first(error) if isinstance(error, ExceptionGroup) else error
 
 
 def _params(scope: Scope) -> dict[str, list[str]]:

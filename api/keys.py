@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from api.auth import requires
 from api.runtime import Runtime
-from engine.access.keys import KeyRecord, make_key
+from engine.access.keys import KeyRecord, is_key_id, make_key
 from engine.access.roles import Permission, Role
 from engine.clock import rfc3339
 from engine.errors import NotFound
@@ -42,7 +42,7 @@ def list_keys(request: Request) -> dict[str, Any]:
 @router.delete("/{key_id}", summary="Revoke a key: at once here, within seconds on other replicas")
 def revoke_key(request: Request, key_id: str) -> dict[str, Any]:
     runtime: Runtime = request.app.state.runtime
-    if not runtime.store.keys.revoke(key_id, runtime.clock.now_ns()):
+    if not is_key_id(key_id) or not runtime.store.keys.revoke(key_id, runtime.clock.now_ns()):
         raise NotFound(f"key {key_id} is not known")
     runtime.authenticator.forget_all()
     return {"id": key_id, "revoked": True}

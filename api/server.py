@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 import uvicorn
 
 from api.app import create_app
+from api.http_protocol import BoundedHttp
 from api.runtime import Runtime
 from api.settings import Settings
 from engine.errors import SettingsInvalid
@@ -28,7 +29,9 @@ def serve(settings: Settings, on_ready: Callable[[Runtime, str], None]) -> None:
             log_config=None,
             access_log=False,
             loop="uvloop",
-            http="httptools",
+            http=BoundedHttp,
+            proxy_headers=False,  # the address in a record is the one that the connection came from
+            limit_concurrency=settings.max_connections,
             lifespan="on",
             server_header=False,
             timeout_graceful_shutdown=SHUTDOWN_S,

@@ -42,6 +42,9 @@ class Settings(BaseModel):
     journal: Durability = Field(
         Durability.DURABLE, description="durable: answer after the record is on disk; relaxed: before"
     )
+    max_connections: Annotated[int, Field(ge=1, le=100_000)] = Field(
+        1_000, description="connections and requests at once; more are answered 503"
+    )
     max_body_bytes: Annotated[int, Field(ge=1_024, le=256 * 2**20)] = Field(
         2**20, description="the largest request body"
     )

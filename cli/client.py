@@ -22,7 +22,7 @@ class Server:
         headers = {"Authorization": f"Bearer {self._key}"}
         try:
             response = httpx2.request(method, self._address + path, json=body, headers=headers, timeout=TIMEOUT_S)
-        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+        except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeError) as error:
             raise click.ClickException(
                 f"no server at {self._address}: {error}; start one with `lictor serve`, or name another with --server"
             ) from error

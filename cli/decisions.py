@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import sys
 from collections.abc import Iterable, Iterator
@@ -13,13 +14,16 @@ import click
 
 from cli import options
 from cli.output import as_json, colour_of, print_json, print_reasons, print_table
-from engine.errors import NotFound
+from engine.errors import NotFound, TooLarge
 from engine.jsontext import JsonValue, parse
 
 if TYPE_CHECKING:
     from engine.journal.record import Citation, StoredRecord, Unreadable
     from engine.journal.verify import Report
     from engine.store.opening import Store
+
+
+MAX_LINE = 64 * 2**20
 
 
 @click.group()
@@ -112,6 +116,8 @@ def verify(
     """
     from engine.journal.checkpoint import heads_of
 
+    if public_key and not checkpoint:
+        raise click.UsageError("--public-key says who must have signed the --checkpoint; give both")
     expected = heads_of(parse(checkpoint.read(), what="checkpoint"), public_key) if checkpoint else []
     if export_file is not None:
         report = _verify_file(export_file, expected)
@@ -229,10 +235,14 @@ def _items(value: JsonValue) -> list[JsonValue]:
 
 
 def _verify_store(store: Store, expected: list[Citation]) -> Report:
+    from engine.journal.verify import Fault
     from engine.journal.verify import verify as prove
 
     heads = [*expected, *store.journal.heads()]
-    return prove(_counted(store.journal.in_chain_order()), store.journal.citing, heads)
+    report = prove(_counted(store.journal.in_chain_order()), store.journal.citing, heads)
+    if strays := store.journal.stray_index_rows():
+        report.faults.append(Fault("index_changed", "", 0, f"{strays} index rows name no record: they were put there"))
+    return report
 
 
 def _verify_file(file: Path, expected: list[Citation]) -> Report:
@@ -245,8 +255,14 @@ def _records(file: Path) -> Iterator[StoredRecord]:
     from engine.journal.view import record_of
 
     with file.open("rb") as lines:
-        for number, line in enumerate(lines, 1):
-            yield record_of(parse(line, what=f"{file.name} line {number}", max_depth=1000))
+        for number in itertools.count(1):
+            line = lines.readline(MAX_LINE)
+            if not line:
+                return
+            what = f"{file.name} line {number}"
+            if len(line) == MAX_LINE:
+                raise TooLarge(f"{what}: longer than {MAX_LINE // 2**20} MiB; no record is")
+            yield record_of(parse(line, what=what, max_depth=1000), what)
 
 
 def _counted(records: Iterable[StoredRecord | Unreadable]) -> Iterator[StoredRecord | Unreadable]:

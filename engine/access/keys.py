@@ -50,6 +50,10 @@ def make_key(name: str, role: Role, tenant: str, now_ns: int) -> tuple[str, KeyR
     return f"lictor_{key_id.removeprefix('key_')}_{secret}", KeyRecord(identity, digest, now_ns)
 
 
+def is_key_id(text: str) -> bool:
+    return re.fullmatch(r"key_[0-9a-f]{32}", text) is not None
+
+
 def parse_key(text: str) -> PresentedKey | None:
     found = _FORM.fullmatch(text)
     return PresentedKey(f"key_{found[1]}", found[2]) if found else None

@@ -75,6 +75,11 @@ def _walk(root: Path) -> Iterator[tuple[str, bytes]]:
     home = root.resolve()
     for folder, subfolders, names in os.walk(root, onerror=_raise):
         subfolders[:] = sorted(name for name in subfolders if not name.startswith("."))
+        for name in subfolders:
+            if Path(folder, name).is_symlink():  # it is not walked into: its rules would be left out
+                raise BundleInvalid(
+                    f"bundle folder {Path(folder, name).relative_to(root)} is a link; use a real folder"
+                )
         for name in sorted(names):
             file = Path(folder, name)
             path = file.relative_to(root).as_posix()

@@ -44,12 +44,20 @@ FAULT_REASONS: Final = {
     "bundle_missing": "no bundle could be loaded; mend the bundle and start again, or roll back to a good one",
     "result_undefined": "the bundle has no answer for this entrypoint",
     "contract_broken": "the bundle's answer is not of the shape that the entrypoint promises",
+    "mask_failed": "the bundle's mask failed, so the decision could not be remembered with its evidence",
     "entrypoint_unbound": "the entrypoint has no contract yet, so no answer of it can be trusted",
     "internal_error": "the evaluator failed with a code that is none",
 }
 """Beside the evaluator's own (`engine.evaluator.port.FAULT_CODES`) and OPA's evaluation errors."""
 
 _NO_BUNDLE = EvaluationError("bundle_missing", FAULT_REASONS["bundle_missing"])
+
+
+def without_evidence(path: str, decision: Decision) -> Decision:
+    """What is left of a decision whose question and answer may not be remembered: on an entrypoint, only a denial."""
+    if path not in ENTRYPOINTS or decision.outcome == Outcome.DENY.value:
+        return decision
+    return _refused("mask_failed", FAULT_REASONS["mask_failed"])
 
 
 def _as_opa(evaluation: Evaluation) -> Decision:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from engine.clock import Clock
 from engine.decision.active import ActiveBundle, LoadedBundle
-from engine.decision.decide import Decision, decide
+from engine.decision.decide import Decision, decide, without_evidence
 from engine.decision.recording import Asker, Occasion, draft_of, event_of
 from engine.evaluator.port import Defined, EvaluationError, NoInput, Question, Undefined
 from engine.ids import new_decision_id
@@ -97,6 +97,8 @@ def _work(loaded: LoadedBundle | None, occasion: Occasion) -> tuple[Decision, Dr
     decision = decide(loaded.policy if loaded else None, occasion.question)
     evaluated = time.perf_counter_ns() - began
     masked = _mask(loaded, occasion, event_of(occasion, decision))
+    if masked.failed:
+        decision = without_evidence(occasion.question.path, decision)
     return decision, draft_of(occasion, decision, masked, {"timer_rego_query_eval_ns": evaluated}), evaluated
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from engine.bundle.content import Bundle
@@ -13,12 +12,11 @@ from engine.contracts.actions import Action
 from engine.decision.decide import Decision
 from engine.evaluator.port import Defined, EvaluationError, NoInput, Question
 from engine.journal.mask import Masked
-from engine.journal.query import plain_words
 from engine.journal.record import Draft, Kind
+from engine.journal.words import words_of
 from engine.jsontext import JsonValue, canonical
 
 INDEXED_LENGTH = 256
-TEXT_LENGTH = 1_000
 FACTS_OF_CALLER = "caller"
 
 _ACTIONS = frozenset(Action)
@@ -102,7 +100,7 @@ def draft_of(occasion: Occasion, decision: Decision, masked: Masked, metrics: di
         revision=_indexed(bundle.revision) if bundle else "",
         bundle_digest=bundle.digest if bundle else "",
         subject=subject,
-        text=_text(masked.event),
+        text=words_of(given, masked.event.get("result")),
     )
 
 
@@ -131,29 +129,3 @@ def _within(value: JsonValue, *keys: str) -> JsonValue:
 def _indexed(value: JsonValue) -> str:
     """Text that every database can hold and index: NUL is no character in PostgreSQL."""
     return value.replace("\x00", "")[:INDEXED_LENGTH] if isinstance(value, str) else ""
-
-
-def _text(event: dict[str, JsonValue]) -> str:
-    """The words of the reasons and of what was asked; half of the room each, so that neither crowds out the other."""
-    reasons = _words(_within(event.get("result"), "reasons"), TEXT_LENGTH // 2)
-    asked = _words(_within(event.get("input"), "request"), TEXT_LENGTH // 2 - 1)
-    return f"{reasons} {asked}".strip()
-
-
-def _words(value: JsonValue, room: int) -> str:
-    words: list[str] = []
-    left = room
-    for word in _strings(value):
-        words.append(word[:left])
-        left -= len(word) + 1
-        if left <= 0:
-            break
-    return plain_words(" ".join(words))[:room]
-
-
-def _strings(value: JsonValue) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list):
-        for child in value.values() if isinstance(value, dict) else value:
-            yield from _strings(child)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from engine.clock import parse_rfc3339
 from engine.errors import InvalidParameter
 from engine.journal.record import StoredRecord
+from engine.journal.words import plain_words
 
 MAX_PAGE = 500
 MAX_FILTER = 256
 OUTCOMES = ("allow", "queue", "deny", "answered", "undefined", "error")
-
-_NOT_A_WORD = re.compile(r"[\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +66,6 @@ class Filters:
     def of(cls, since: str | None = None, until: str | None = None, **words: str | None) -> Filters:
         """From what people write: times as RFC 3339."""
         return cls(since_ns=_moment("since", since), until_ns=_moment("until", until), **words)
-
-
-def plain_words(text: str) -> str:
-    """Letters and digits, one space between words: both databases split that alike."""
-    return _NOT_A_WORD.sub(" ", text).strip()
 
 
 def _require_text(name: str, value: str) -> None:

@@ -83,6 +83,15 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
+class Indexed:
+    """The rows of the word and reason indexes that name a record."""
+
+    reasons: frozenset[tuple[str, int]]
+    """Code and time."""
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class StoredRecord:
     """A record as read back; payload and salt are None once erased."""
 
@@ -106,6 +115,8 @@ class StoredRecord:
     payload: bytes | None
     salt: bytes | None
     subject: str
+    indexed: Indexed | None = None
+    """What the indexes say of it; None where they were not read, or are not there."""
 
     @property
     def citation(self) -> Citation:

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 
 from engine.errors import LictorError
 from engine.journal.record import GENESIS, Citation, Kind, StoredRecord, Unreadable, hash_of, payload_digest
-from engine.jsontext import parse
+from engine.journal.words import tenant_token, words_of
+from engine.jsontext import JsonValue, parse
 
 MAX_FAULTS = 100
 
@@ -36,7 +37,8 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        return not self.faults
+        """Nothing at all is no proof: every journal has the start record of its first chain."""
+        return self.records > 0 and not self.faults
 
 
 def verify(
@@ -65,6 +67,7 @@ class _Verifier:
         for head in expected:
             self._want(head, "a checkpoint")
         self._bare: list[Citation] = []
+        self._seen: set[str] = set()
         for record in citing:
             for cited in record.cites:
                 self._want(cited, f"{record.chain} seq {record.seq}")
@@ -103,6 +106,9 @@ class _Verifier:
         if last is None or last.chain != record.chain:
             self._end_chain()
             self._report.chains += 1
+            if record.chain in self._seen:
+                self._fault("chain_twice", record.citation, "the chain is there twice: one of them is forged")
+            self._seen.add(record.chain)
             if record.seq != 1 or record.prev != GENESIS or record.kind is not Kind.START:
                 self._fault("chain_start", record.citation, "the chain does not begin with its start record")
         elif record.seq != last.seq + 1:
@@ -114,13 +120,32 @@ class _Verifier:
         if hash_of(record) != record.hash:
             self._fault("changed", record.citation, "the header does not give its hash: it was changed")
         if record.payload is None or record.salt is None:
-            self._report.erased += 1
-            if (record.chain, record.seq) not in self._erasures:
-                self._bare.append(record.citation)
+            self._check_erased(record)
         elif payload_digest(record.salt, record.payload) != record.payload_digest:
             self._fault("payload_changed", record.citation, "the payload does not give its digest: it was changed")
-        elif record.kind is Kind.DECISION and record.subject != _subject(record.payload):
+        else:
+            self._check_index(record, _object(record.payload))
+
+    def _check_erased(self, record: StoredRecord) -> None:
+        self._report.erased += 1
+        if (record.chain, record.seq) not in self._erasures:
+            self._bare.append(record.citation)
+        if record.payload is not None or record.salt is not None:
+            self._fault("payload_changed", record.citation, "half of the payload is gone: it was changed")
+        self._check_index(record, {})
+
+    def _check_index(self, record: StoredRecord, payload: dict[str, JsonValue]) -> None:
+        """Queries are answered from indexes: they must say what the record says."""
+        is_decision = record.kind is Kind.DECISION
+        if record.subject != (payload.get("subject", "") if is_decision else ""):
             self._fault("index_changed", record.citation, "the indexed subject is not the payload's")
+        if record.indexed is None:
+            return
+        if record.indexed.reasons != {(code, record.time_ns) for code, _ in record.reasons}:
+            self._fault("index_changed", record.citation, "the indexed reasons are not the record's")
+        words = words_of(payload.get("input"), payload.get("result")) if is_decision else ""
+        if record.indexed.text != (f"{tenant_token(record.tenant)} {words}" if words else ""):
+            self._fault("index_changed", record.citation, "the indexed words are not the payload's")
 
     def _check_bare(self, citing: Iterable[StoredRecord]) -> None:
         """A payload may have been erased since the erasures were first read."""
@@ -138,10 +163,9 @@ class _Verifier:
             self._report.faults.append(Fault(code, at.chain, at.seq, message))
 
 
-def _subject(payload: bytes) -> str:
+def _object(payload: bytes) -> dict[str, JsonValue]:
     try:
         value = parse(payload, what="payload", max_depth=1000)
     except LictorError:
-        return ""
-    subject = value.get("subject", "") if isinstance(value, dict) else ""
-    return subject if isinstance(subject, str) else ""
+        return {}
+    return value if isinstance(value, dict) else {}

@@ -46,10 +46,13 @@ def view_of(record: StoredRecord) -> dict[str, JsonValue]:
     }
     payload = parse(record.payload, what="payload", max_depth=_ANY_DEPTH) if record.payload is not None else {}
     if isinstance(payload, dict):
-        view.update(payload)
-        masked = bool(payload.get("erased") or payload.get("masked"))
-        view["replayable"] = record.kind is Kind.DECISION and record.payload is not None and not masked
+        view = {**payload, **view, "replayable": _is_replayable(record.kind, payload)}
     return view
+
+
+def _is_replayable(kind: Kind, payload: dict[str, JsonValue]) -> bool:
+    """All that was asked is there: neither erased nor masked."""
+    return kind is Kind.DECISION and bool(payload) and not (payload.get("erased") or payload.get("masked"))
 
 
 def line_of(record: StoredRecord | Unreadable) -> bytes:
@@ -59,19 +62,25 @@ def line_of(record: StoredRecord | Unreadable) -> bytes:
     return canonical(view_of(record)) + b"\n"
 
 
-def record_of(view: JsonValue) -> StoredRecord:
-    """The record that `view_of` showed; `InvalidParameter` if it is none."""
+def record_of(view: JsonValue, what: str = "record") -> StoredRecord:
+    """The record that `view_of` showed; `InvalidParameter` if it is none. `what` names it in errors."""
     if not isinstance(view, dict):
-        raise InvalidParameter(_NOT_A_RECORD)
+        raise InvalidParameter(f"{what}: {_NOT_A_RECORD}")
     try:
         return _record(view)
-    except (KeyError, TypeError, ValueError, AttributeError, binascii.Error) as error:
-        raise InvalidParameter(f"{_NOT_A_RECORD}: {error!r}") from error
+    except KeyError as error:
+        raise InvalidParameter(f"{what}: {_NOT_A_RECORD}: it has no {error}") from error
+    except (TypeError, ValueError, AttributeError, binascii.Error) as error:
+        raise InvalidParameter(f"{what}: {_NOT_A_RECORD}: {error}") from error
 
 
 def _record(view: dict[str, JsonValue]) -> StoredRecord:
     payload = {name: value for name, value in view.items() if name not in _HEADER}
     salt = view["salt"]
+    if salt is None and payload:
+        raise ValueError(f"erased, yet it has {', '.join(sorted(payload))}")
+    if view["replayable"] is not _is_replayable(Kind(_text(view["kind"])), payload):
+        raise ValueError("replayable is not what the rest of the record says")
     bundle = _object(_object(view["bundles"])["lictor"])
     return StoredRecord(
         kind=Kind(_text(view["kind"])),

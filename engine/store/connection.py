@@ -25,8 +25,10 @@ BUSY_WAIT_MS = 5_000
 class Database:
     """An engine with short transactions; every failure to reach the store is `StoreUnavailable`."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, file: Path | None = None) -> None:
         self.engine = engine
+        self._file = file
+        self._identity = _file_identity(file) if file is not None else None
 
     @property
     def is_sqlite(self) -> bool:
@@ -40,6 +42,7 @@ class Database:
     @contextmanager
     def write(self) -> Iterator[Connection]:
         """One transaction: committed at the end, or nothing of it happened."""
+        self._require_same_file()
         with (
             _named_failures(),
             self.engine.connect().execution_options(writes=True) as connection,
@@ -50,12 +53,26 @@ class Database:
     def close(self) -> None:
         self.engine.dispose()
 
+    def _require_same_file(self) -> None:
+        """A file that was deleted can still be written to, and all of it is lost when the process ends."""
+        if self._file is not None and _file_identity(self._file) != self._identity:
+            raise StoreUnavailable(f"{self._file} was removed or replaced while in use; restore it and start again")
+
 
 def open_database(url: str, *, durability: Durability = Durability.DURABLE, read_only: bool = False) -> Database:
     parsed = store_url(url)
     if parsed.get_backend_name() == "sqlite":
-        return Database(_sqlite(parsed, durability, read_only=read_only))
+        file = Path(parsed.database or "")
+        return Database(_sqlite(parsed, durability, read_only=read_only), file if file.exists() else None)
     return Database(_postgresql(parsed, durability))
+
+
+def _file_identity(file: Path) -> tuple[int, int] | None:
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def store_url(url: str) -> URL:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import itertools
 import threading
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from operator import attrgetter
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, insert, select, text, tuple_, update
 
 from engine.errors import BadRequest, InvalidParameter, StoreDamaged
-from engine.journal.query import MAX_PAGE, Cursor, Filters, Page, plain_words
-from engine.journal.record import Citation, Durability, Kind, Record, StoredRecord, Unreadable
+from engine.journal.query import MAX_PAGE, Cursor, Filters, Page
+from engine.journal.record import Citation, Durability, Indexed, Kind, Record, StoredRecord, Unreadable
+from engine.journal.words import plain_words, tenant_token
 from engine.jsontext import JsonValue, canonical, parse
 from engine.store.connection import Database
 from engine.store.models import SEQ_BITS, ChainRow, JournalRow, ReasonRow
@@ -27,6 +29,13 @@ _DELETE_TEXT = text("DELETE FROM journal_text WHERE rowid = :id")
 _MOVE_HEAD = (
     update(ChainRow).where(ChainRow.number == bindparam("of")).values(seq=bindparam("to"), hash=bindparam("head"))
 )
+_REASONS_BETWEEN = text("SELECT id, code, time_ns FROM journal_reason WHERE id > :after AND id <= :last")
+_TEXTS_BETWEEN = text("SELECT rowid AS id, text FROM journal_text WHERE rowid > :after AND rowid <= :last")
+_STRAY = (
+    text("SELECT count(*) FROM journal_reason r WHERE NOT EXISTS (SELECT 1 FROM journal j WHERE j.id = r.id)"),
+    text("SELECT count(*) FROM journal_text t WHERE NOT EXISTS (SELECT 1 FROM journal j WHERE j.id = t.rowid)"),
+)
+_NOT_INDEXED = Indexed(frozenset(), "")
 _COLUMNS = tuple(JournalRow.__table__.columns)
 
 
@@ -69,7 +78,7 @@ class JournalRepository:
         for column, wanted in _equalities(filters):
             query = query.where(column == wanted)
         if filters.text is not None:
-            query = query.where(self._matches(filters.text))
+            query = query.where(self._matches(filters.text, filters.tenant))
         if filters.since_ns is not None:
             query = query.where(at >= filters.since_ns)
         if filters.until_ns is not None:
@@ -102,20 +111,26 @@ class JournalRepository:
         return (record for record in self._walk(select(*_COLUMNS).where(kinds)) if isinstance(record, StoredRecord))
 
     def _walk(self, query: Select[Any]) -> Iterator[StoredRecord | Unreadable]:
-        after = 0
+        after = -(2**63)
         while True:
             page = query.where(JournalRow.id > after).order_by(JournalRow.id).limit(_STREAM_BATCH)
             with self._database.read() as connection:
                 rows = connection.execute(page).all()
-                batch = [self._stored_or_not(connection, row) for row in rows]
+                indexed = _indexed(connection, after, rows[-1].id) if rows else {}
+                batch = [self._stored_or_not(connection, row, indexed.get(row.id, _NOT_INDEXED)) for row in rows]
             yield from batch
             if len(rows) < _STREAM_BATCH:
                 return
             after = rows[-1].id
 
-    def _stored_or_not(self, connection: Connection, row: Row[Any]) -> StoredRecord | Unreadable:
+    def stray_index_rows(self) -> int:
+        """Rows of the indexes that name no record: none, unless someone put them there."""
+        with self._database.read() as connection:
+            return sum(connection.execute(stray).scalar_one() for stray in _STRAY)
+
+    def _stored_or_not(self, connection: Connection, row: Row[Any], indexed: Indexed) -> StoredRecord | Unreadable:
         try:
-            return self._stored(connection, row)
+            return replace(self._stored(connection, row), indexed=indexed)
         except StoreDamaged as error:
             return Unreadable(self._name(connection, row.id >> SEQ_BITS), row.id & _SEQ_MASK, error.message)
 
@@ -132,7 +147,9 @@ class JournalRepository:
         if reasons:
             connection.execute(_INSERT_REASON, reasons)
         texts = [
-            {"id": _row_id(number, record.seq), "text": record.draft.text} for record in records if record.draft.text
+            {"id": _row_id(number, record.seq), "text": f"{tenant_token(record.draft.tenant)} {record.draft.text}"}
+            for record in records
+            if record.draft.text
         ]
         if texts:
             connection.execute(_INSERT_TEXT, texts)
@@ -180,15 +197,17 @@ class JournalRepository:
         with self._database.read() as connection:
             return [Citation(row.chain, row.seq, row.hash) for row in connection.execute(query)]
 
-    def _matches(self, words: str) -> ColumnElement[bool]:
+    def _matches(self, words: str, tenant: str | None) -> ColumnElement[bool]:
+        wanted = plain_words(words).split() + ([tenant_token(tenant)] if tenant is not None else [])
         if self._database.is_sqlite:
-            every_word = " ".join(f'"{word}"' for word in plain_words(words).split())
             match = text("SELECT rowid FROM journal_text WHERE journal_text MATCH :words ORDER BY rowid DESC")
-            return JournalRow.id.in_(match.bindparams(words=every_word).columns(rowid=JournalRow.id.type))
-        match = text(
-            "SELECT rowid FROM journal_text WHERE to_tsvector('simple', text) @@ plainto_tsquery('simple', :words)"
-        )
-        return JournalRow.id.in_(match.bindparams(words=plain_words(words)).columns(rowid=JournalRow.id.type))
+            match = match.bindparams(words=" ".join(f'"{word}"' for word in wanted))
+        else:
+            match = text(
+                "SELECT rowid FROM journal_text WHERE to_tsvector('simple', text) @@ plainto_tsquery('simple', :words)"
+            )
+            match = match.bindparams(words=" ".join(wanted))
+        return JournalRow.id.in_(match.columns(rowid=JournalRow.id.type))
 
     def _stored(self, connection: Connection, row: Row[Any]) -> StoredRecord:
         try:
@@ -219,6 +238,15 @@ class JournalRepository:
             salt=_bytes(row.salt),
             subject=row.subject,
         )
+
+
+def _indexed(connection: Connection, after: int, last: int) -> dict[int, Indexed]:
+    """What the indexes say of the records after one and up to another."""
+    reasons: dict[int, set[tuple[str, int]]] = {}
+    for row in connection.execute(_REASONS_BETWEEN, {"after": after, "last": last}):
+        reasons.setdefault(row.id, set()).add((row.code, row.time_ns))
+    texts = {row.id: row.text for row in connection.execute(_TEXTS_BETWEEN, {"after": after, "last": last})}
+    return {id_: Indexed(frozenset(reasons.get(id_, ())), texts.get(id_, "")) for id_ in reasons.keys() | texts.keys()}
 
 
 def _row_id(number: int, seq: int) -> int:

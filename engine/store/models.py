@@ -83,7 +83,7 @@ class ReasonRow(Base):
     time_ns: Mapped[int] = mapped_column(BigInteger, primary_key=True)
     id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
 
-    __table_args__ = ({"sqlite_with_rowid": False},)
+    __table_args__ = (Index("journal_reason_id", "id"), {"sqlite_with_rowid": False})
 
 
 class ApiKeyRow(Base):

@@ -91,6 +91,17 @@ def test_tenants_identity_sees_that_tenant_only(served, answered):
         assert served.get(f"/v1/decisions/{path}", **tenant).status_code == 403
 
 
+def test_tenant_is_not_told_the_place_in_a_chain_that_others_share(served, answered):
+    shown = served.get(f"/v1/decisions/{answered['acme-deny']}", Role.TENANT_ADMIN, "acme").json()
+    assert not {"chain", "seq", "prev", "hash", "salt"} & shown.keys()
+    assert shown["reasons"] == [{"code": "not_asked_for", "kind": "authority"}]
+
+
+def test_text_search_inside_a_tenant_finds_that_tenants_words_only(served, answered):
+    assert found(served.get("/v1/decisions?text=llama", Role.TENANT_USER, "acme")) == [answered["acme-allow"]]
+    assert found(served.get("/v1/decisions?text=llama", Role.TENANT_USER, "beta")) == []
+
+
 def test_tenants_decision_is_filed_under_the_keys_tenant(served):
     asked = {"input": {"tenant": {"id": "beta"}}}
     answer = served.ask("/v1/data/lictor/admission", asked, Role.TENANT_USER, "gamma").json()

@@ -95,11 +95,11 @@ def test_batch_answers_each_input_under_its_id(served):
 
 
 def test_batch_that_a_common_input_blows_up_is_refused(served):
-    body = {"common_input": {"a": "x" * 19_000}, "inputs": {str(n): {} for n in range(5)}}
-    assert served.ask("/v1/batch/data/test/always", body).status_code == 200
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("api.decision_route.BATCH_BODIES", 2)
-        refused = served.ask("/v1/batch/data/test/always", body)
+    common = {"a": "x" * 19_000}
+    fits = {"common_input": common, "inputs": {str(number): {} for number in range(4)}}
+    assert served.ask("/v1/batch/data/test/always", fits).status_code == 200
+    too_much = {"common_input": common, "inputs": {str(number): {} for number in range(5)}}
+    refused = served.ask("/v1/batch/data/test/always", too_much)
     assert (refused.status_code, refused.json()["code"]) == (413, "too_large")
 
 
@@ -240,14 +240,15 @@ def test_masked_values_reach_neither_record_nor_index(served):
     assert b"4111" not in stored.payload
 
 
-def test_mask_that_fails_lets_nothing_be_remembered(served):
+def test_mask_that_fails_denies_and_lets_nothing_be_remembered(served):
     asked = {"want": "allow", "break_the_mask": True, "secret": "hunter2", "subject": {"id": "user:ana"}}
     answer = served.ask("/v1/data/lictor/admission", {"input": asked}).json()
-    assert answer["result"]["outcome"] == "allow"
+    assert [reason["code"] for reason in answer["result"]["reasons"]] == ["mask_failed"]
     record = served.get(f"/v1/decisions/{answer['decision_id']}").json()
     assert "input" not in record
     assert "result" not in record
     assert (record["erased"], record["subject"], record["replayable"]) == (["/input", "/result"], "", False)
+    assert (record["outcome"], record["reasons"]) == ("deny", [{"code": "mask_failed", "kind": "fault"}])
 
 
 def test_string_that_would_flip_a_decision_is_denied_instead(served):

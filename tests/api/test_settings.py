@@ -44,6 +44,7 @@ def test_defaults_need_nothing():
         "evaluator_workers": 2,
         "evaluator_deadline_ms": 1000,
         "journal": Durability.DURABLE,
+        "max_connections": 1000,
         "max_body_bytes": 1048576,
         "max_depth": 64,
         "max_batch": 500,

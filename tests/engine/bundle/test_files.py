@@ -272,3 +272,13 @@ def _archive(*entries: tuple[tarfile.TarInfo, bytes]) -> bytes:
         for entry, content in entries:
             tar.addfile(entry, io.BytesIO(content))
     return buffer.getvalue()
+
+
+def test_linked_folder_is_refused_because_its_rules_would_be_left_out(tmp_path: Path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "deny.rego").write_text("package deny\n")
+    (tmp_path / "bundle").mkdir()
+    (tmp_path / "bundle" / "a.rego").write_text("package a\n")
+    (tmp_path / "bundle" / "team").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(BundleInvalid, match="bundle folder team is a link"):
+        read_files(tmp_path / "bundle")

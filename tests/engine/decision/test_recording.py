@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 
 from engine.contracts.reason import Reason, ReasonKind
 from engine.decision.decide import Decision
-from engine.decision.recording import INDEXED_LENGTH, TEXT_LENGTH, Asker, Occasion, draft_of, event_of
+from engine.decision.recording import INDEXED_LENGTH, Asker, Occasion, draft_of, event_of
 from engine.evaluator.port import NO_INPUT, Defined, Evaluation, EvaluationError, NoInput, Question, Undefined
 from engine.journal.mask import Masked, apply_mask, mask_everything, parse_mask
 from engine.journal.record import Draft, Kind
+from engine.journal.words import LENGTH
 from engine.jsontext import JsonValue, canonical, parse
 from tests.builders import DECISION_ID, NOON_NS, bundle
 
@@ -98,7 +99,7 @@ def test_draft_says_what_was_decided_and_where_to_find_it():
         revision="r1",
         bundle_digest=bundle().digest,
         subject="wl_1",
-        text="envelope exceeded authority 8 of 4 GPUs train llama night atlas",
+        text="envelope exceeded authority 8 of 4 GPUs night atlas train llama",
     )
 
 
@@ -226,7 +227,7 @@ def test_columns_are_cut_to_what_an_index_can_hold():
     asked = Occasion(DECISION_ID, Question(long, asked.question.input, NOON_NS, ""), asked.asker, asked.bundle, {}, "")
     made = draft_of(asked, DENIED, Masked(event_of(asked, DENIED)), {})
     assert {len(column) for column in (made.path, made.action, made.tenant, made.subject)} == {INDEXED_LENGTH}
-    assert made.text == "envelope exceeded authority 8 of 4 GPUs " + "x" * (TEXT_LENGTH // 2 - 1)
+    assert made.text == "envelope exceeded authority 8 of 4 GPUs " + "x" * (LENGTH // 2 - 1)
 
 
 def test_key_of_a_long_tenant_is_cut_as_the_tenant_of_an_input_is():
@@ -252,4 +253,4 @@ def test_any_input_and_result_can_be_recorded(given: JsonValue, result: JsonValu
     assert (payload["input"], payload["result"]) == (given, result)
     assert payload["subject"] == made.subject
     columns = (made.path, made.action, made.tenant, made.subject, made.text)
-    assert all("\x00" not in column and len(column) <= TEXT_LENGTH for column in columns)
+    assert all("\x00" not in column and len(column) <= LENGTH for column in columns)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -11,6 +12,7 @@ from engine.journal.record import Citation, Draft, Kind, StoredRecord, Unreadabl
 from engine.journal.verify import Report, verify
 from engine.journal.waiting import ThreadWaiting
 from engine.journal.writer import Journal
+from engine.jsontext import canonical
 from engine.store.connection import Database, open_database
 from engine.store.models import SEQ_BITS
 from engine.store.opening import Store, open_store
@@ -155,6 +157,71 @@ def test_payload_erased_while_the_journal_is_read_is_no_fault(store):
 
     report = verify(records(), citing)
     assert (report.faults, report.erased) == ([], 1)
+
+
+def test_forged_content_in_an_erased_record_is_found(store, tamper):
+    target = next(r for r in store.journal.in_chain_order() if isinstance(r, StoredRecord) and r.kind is Kind.DECISION)
+    journal = Journal(store.journal, ThreadWaiting(), SystemClock())
+    journal.open()
+    journal.submit(Draft(Kind.ERASURE, target.decision_id, 9, b"{}", cites=(target.citation,))).result(20)
+    journal.close()
+    assert proof(store).ok
+    tamper(f"UPDATE journal SET payload = x'7b7d' WHERE id = {FIRST + 2}")
+    assert faults(proof(store)) == [("payload_changed", 2)]
+    tamper(f"UPDATE journal SET payload = NULL, subject = 'user:eve' WHERE id = {FIRST + 2}")
+    assert faults(proof(store)) == [("index_changed", 2)]
+
+
+def test_row_before_the_first_place_is_found(store, tamper):
+    columns = "prev, hash, kind, decision_id, time_ns, path, action, tenant, outcome, reasons, revision, bundle_digest"
+    rest = "cites, durability, payload_digest, payload, salt, subject"
+    tamper(f"INSERT INTO journal SELECT -5, {columns}, {rest} FROM journal WHERE id = {FIRST + 2}")
+    assert not proof(store).ok
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "DELETE FROM journal_reason",
+        "UPDATE journal_reason SET time_ns = 5",
+        f"INSERT INTO journal_reason VALUES ('forged_code', 1, {FIRST + 3})",
+        "DELETE FROM journal_text",
+        "UPDATE journal_text SET text = 'innocent words'",
+    ],
+)
+def test_index_that_lies_is_found(tmp_path, statement):
+    url = f"sqlite:///{tmp_path / 'store.db'}"
+    store = open_store(url)
+    journal = Journal(store.journal, ThreadWaiting(), SystemClock())
+    journal.open()
+    payload = canonical({"subject": "", "input": {"request": {"workload": "llama"}}})
+    for code in ("a_code", "b_code"):
+        reasons = ((code, "authority"),)
+        draft = Draft(Kind.DECISION, new_decision_id(), 1, payload, tenant="acme", reasons=reasons, text="llama")
+        journal.submit(draft).result(20)
+    journal.close()
+    assert proof(store).ok
+    with sqlite3.connect(tmp_path / "store.db") as outsider:
+        outsider.execute(statement)
+    outsider.close()
+    assert {code for code, _ in faults(proof(store))} == {"index_changed"}
+    store.close()
+
+
+def test_index_rows_of_no_record_are_counted(store, tamper):
+    assert store.journal.stray_index_rows() == 0
+    tamper("INSERT INTO journal_reason VALUES ('forged_code', 1, 77)")
+    tamper("INSERT INTO journal_text (rowid, text) VALUES (78, 'forged')")
+    assert store.journal.stray_index_rows() == 2
+
+
+def test_chain_that_is_there_twice_is_found(store):
+    records = list(store.journal.in_chain_order())
+    assert "chain_twice" in {code for code, _ in faults(verify([*records, *records], store.journal.citing))}
+
+
+def test_nothing_is_no_proof():
+    assert not verify([], list).ok
 
 
 def test_no_more_than_a_hundred_faults_are_listed(store, tamper, monkeypatch):

@@ -126,7 +126,7 @@ def test_payload_deeper_than_a_request_may_be_is_shown(depth: int):
 def test_view_without_one_of_its_fields_is_no_record(name: str):
     view = view_of(chain(draft())[1])
     del view[name]
-    with pytest.raises(InvalidParameter, match=r"not a record that `lictor decisions export` wrote: KeyError"):
+    with pytest.raises(InvalidParameter, match=r"not a record that `lictor decisions export` wrote: it has no '"):
         record_of(view)
 
 
@@ -156,3 +156,16 @@ def test_payload_changed_in_an_export_is_another_payload():
     view = view_of(record)
     assert record_of({**view, "input": {}}) == replace(record, payload=b'{"input":{},"subject":"wl_1"}')
     assert record_of({**view, "extra": 1}).payload != record.payload
+
+
+def test_erased_view_with_content_is_no_record():
+    view = view_of(erased(chain(draft())[1]))
+    view["result"] = {"outcome": "allow"}
+    with pytest.raises(InvalidParameter, match="erased, yet it has result"):
+        record_of(view)
+
+
+def test_view_that_claims_to_be_replayable_and_is_not_is_no_record():
+    view = view_of(chain(draft())[1])
+    with pytest.raises(InvalidParameter, match="replayable is not what the rest"):
+        record_of({**view, "replayable": not view["replayable"]})

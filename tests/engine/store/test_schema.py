@@ -79,3 +79,13 @@ def test_server_that_is_not_there_is_a_coded_error_without_the_password():
 def test_url_of_another_database_says_which_are_known(url):
     with pytest.raises(InvalidParameter, match=r"sqlite:///.* or postgresql://"):
         normalised(url)
+
+
+def test_file_removed_while_in_use_is_no_longer_written(tmp_path):
+    store = open_store(f"sqlite:///{tmp_path / 'store.db'}")
+    (tmp_path / "store.db").rename(tmp_path / "moved.db")
+    with pytest.raises(StoreUnavailable, match="was removed or replaced while in use"):
+        store.keys.revoke("key_x", 1)
+    (tmp_path / "moved.db").rename(tmp_path / "store.db")
+    assert store.keys.revoke("key_x", 1) is False
+    store.close()

@@ -81,6 +81,7 @@ def _journal() -> None:
 
 
 def _journal_indexes() -> None:
+    op.create_index("journal_reason_id", "journal_reason", ["id"])
     op.create_index("journal_decision_id", "journal", ["decision_id"])
     op.create_index("journal_time", "journal", ["time_ns", "id"])
     for column in ("tenant", "action", "outcome", "subject", "path"):
