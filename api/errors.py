@@ -27,6 +27,7 @@ STATUS: Final[Mapping[str, HTTPStatus]] = MappingProxyType(
         "resource_not_found": HTTPStatus.NOT_FOUND,
         "unauthorized": HTTPStatus.UNAUTHORIZED,
         "forbidden": HTTPStatus.FORBIDDEN,
+        "overloaded": HTTPStatus.SERVICE_UNAVAILABLE,
         "internal_error": HTTPStatus.INTERNAL_SERVER_ERROR,
         "bundle_invalid": HTTPStatus.INTERNAL_SERVER_ERROR,
         "settings_invalid": HTTPStatus.INTERNAL_SERVER_ERROR,

@@ -9,6 +9,7 @@
     ├── AccessRefused
     │   ├── Unauthenticated          unauthorized           no key, or none that we know
     │   └── Forbidden                forbidden              the identity's role does not include this
+    ├── Overloaded                   overloaded             too many questions wait for an evaluator; try again
     ├── EvaluationFailed             internal_error         a plain data path could not be evaluated
     ├── BundleInvalid                bundle_invalid         the bundle is missing or broken; `problems` says where
     ├── SettingsInvalid              settings_invalid       a setting is unknown or has a wrong value
@@ -86,6 +87,10 @@ class Unauthenticated(AccessRefused):
 
 class Forbidden(AccessRefused):
     code = "forbidden"
+
+
+class Overloaded(LictorError):
+    code = "overloaded"
 
 
 class EvaluationFailed(LictorError):

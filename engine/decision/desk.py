@@ -14,6 +14,7 @@ from engine.clock import Clock
 from engine.decision.active import ActiveBundle, LoadedBundle
 from engine.decision.decide import Decision, decide, without_evidence
 from engine.decision.recording import Asker, Occasion, draft_of, event_of
+from engine.errors import Overloaded
 from engine.evaluator.port import Defined, EvaluationError, NoInput, Question, Undefined
 from engine.ids import new_decision_id
 from engine.journal.mask import MASK_PATH, Masked, apply_mask, mask_everything, parse_mask
@@ -22,6 +23,9 @@ from engine.journal.writer import Journal
 from engine.jsontext import JsonValue
 
 log = logging.getLogger("lictor.decision")
+
+MAX_WAITING = 256
+"""Questions that wait for an evaluator."""
 
 _PASSING = frozenset({"evaluator_busy", "evaluator_died", "evaluator_timeout"})
 """Faults that may be gone a moment later: worth a second try before a record loses its content."""
@@ -57,6 +61,7 @@ class Desk:
         self._labels = labels
         self._on_answer = on_answer
         self._executor = executor
+        self._waiting = 0
 
     async def answer(self, path: str, given: JsonValue | NoInput, asker: Asker, batch_id: str = "") -> Answer:
         """Raises `StoreError` if the record could not be made durable: then there is no decision at all."""
@@ -72,8 +77,7 @@ class Desk:
             batch_id=batch_id,
         )
         if loaded is not None and loaded.policy.blocking:
-            working = asyncio.get_running_loop().run_in_executor(self._executor, _work, loaded, occasion)
-            decision, draft, evaluated = await working
+            decision, draft, evaluated = await self._in_turn(loaded, occasion)
         else:
             decision, draft, evaluated = _work(loaded, occasion)
         await self._journal.submit(draft)
@@ -90,6 +94,16 @@ class Desk:
         if decision.is_fault:
             log.warning("fault", extra={"decision_id": answer.decision_id, "tenant": draft.tenant, "path": path})
         return answer
+
+    async def _in_turn(self, loaded: LoadedBundle, occasion: Occasion) -> tuple[Decision, Draft, int]:
+        """Evaluated by a thread, after those who asked before; refused if they are too many."""
+        if self._waiting >= MAX_WAITING:
+            raise Overloaded("too many questions wait for an evaluator; try again in a second")
+        self._waiting += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._executor, _work, loaded, occasion)
+        finally:
+            self._waiting -= 1
 
 
 def _work(loaded: LoadedBundle | None, occasion: Occasion) -> tuple[Decision, Draft, int]:
