@@ -27,7 +27,8 @@ def problem(text: str | bytes) -> str:
 
 @given(json_values)
 def test_json_written_as_yaml_is_read_as_it_was(value: JsonValue):
-    assert parse_yaml(yaml.safe_dump(value).encode(), "data.yaml") == value
+    # Quoted: PyYAML leaves text such as 0E0 bare, which is a number to OPA and to us.
+    assert parse_yaml(yaml.safe_dump(value, default_style='"').encode(), "data.yaml") == value
 
 
 @given(st.text(max_size=60) | st.text(alphabet="&a*<:-[]{}!? \n0.1_e", max_size=60))
