@@ -1,7 +1,10 @@
-"""The Rego evaluator: parse, check, compile to Python, run.
+"""The Rego evaluator: parse, resolve, check, compile to Python, run.
 
-Lives here: the language and its builtins, usable without anything else of Lictor.
+    source ── lexer, parser ──▶ syntax ── resolve ──▶ names ── safety ──▶ order ── codegen, linking ──▶ Python ── runtime
+
+Lives here: the language and its builtins, usable without anything else of Lictor (`evaluate.run_query`).
 Must not: import any other part of this project, or do any I/O.
 
-The room is kept for the compiler; until it moves in, `engine.evaluator.regopy_pool` evaluates.
+Not yet behind the evaluator port: static types and arities are not checked, and what a policy must not call is not
+refused at load. Until then `engine.evaluator.regopy_pool` evaluates, and `python -m bench.conformance` measures this.
 """
