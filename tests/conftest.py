@@ -11,7 +11,7 @@ import pytest
 from hypothesis import settings
 
 from engine.store.opening import upgrade_store
-from tests.testbeds.finding import IS_MISSING, require_program
+from tests.testbeds.finding import require_program
 from tests.testbeds.postgres import PostgresServer, running_postgres
 
 # A slow machine is no fault of the code; and what CI tries is the same each time, so that it judges the change alone.
@@ -21,11 +21,10 @@ settings.load_profile("lictor")
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     reasons = Counter(str(report.longrepr[2]) for report in terminalreporter.getreports("skipped"))
-    missing = {reason.removeprefix("Skipped: "): count for reason, count in reasons.items() if IS_MISSING in reason}
-    if missing:
-        terminalreporter.section("real systems that are missing", yellow=True)
-        for reason, count in sorted(missing.items()):
-            terminalreporter.line(f"{reason} ({count} tests did not run)")
+    if reasons:
+        terminalreporter.section("did not run", yellow=True)
+        for reason, count in sorted(reasons.items()):
+            terminalreporter.line(f"{count} tests: {reason.removeprefix('Skipped: ')}")
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,6 @@
 """The Rego evaluator: parse, resolve, check, compile to Python, run.
 
-    source ── lexer, parser ──▶ syntax ── resolve ──▶ names ── safety ──▶ order ── codegen, linking ──▶ Python ── runtime
+    source ── lexer, parser ──▶ syntax ── resolve ──▶ names ── safety ──▶ order ── codegen, linking ──▶ Python
 
 Lives here: the language and its builtins, usable without anything else of Lictor (`evaluate.run_query`).
 Must not: import any other part of this project, or do any I/O.
