@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import os
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
-from bench.conformance import ENGINE, load_engine, run_cases
+from bench.conformance import load_engine, run_cases
 from bench.opa_cases import Verdict, load_cases
 from tests.engine.rego.expected_failures import Place, difference, read_expected
 
 FOLDER = "LICTOR_OPA_CASES"
 
 
-@pytest.mark.skipif(find_spec(ENGINE) is None, reason=f"{ENGINE} is not written yet")
 @pytest.mark.skipif(
     not os.environ.get(FOLDER), reason=f"set {FOLDER} to the folder v1/test/cases/testdata/v1 of OPA's repository"
 )
