@@ -18,6 +18,7 @@ from engine.clock import Clock, SystemClock
 from engine.decision.active import ActiveBundle
 from engine.decision.desk import Desk
 from engine.errors import SettingsInvalid
+from engine.evaluator.compiled import CompiledEvaluator
 from engine.evaluator.port import Evaluator
 from engine.evaluator.regopy_pool import RegopyEvaluator
 from engine.journal.waiting import LoopWaiting
@@ -98,4 +99,8 @@ def _keep(key: str, file: Path) -> None:
 
 
 def evaluator_of(settings: Settings) -> Evaluator:
-    return RegopyEvaluator(workers=settings.evaluator_workers, deadline_s=settings.evaluator_deadline_ms / 1000)
+    deadline_s = settings.evaluator_deadline_ms / 1000
+    if settings.evaluator == "regopy":
+        return RegopyEvaluator(workers=settings.evaluator_workers, deadline_s=deadline_s)
+    allowed = [name.strip() for name in settings.allowed_builtins.split(",") if name.strip()]
+    return CompiledEvaluator(deadline_s=deadline_s, steps=settings.evaluator_steps, allowed_builtins=allowed)

@@ -34,10 +34,18 @@ class Settings(BaseModel):
         "", description="sqlite:///file.db or postgresql://user@host/name; empty: lictor.db in data_dir"
     )
     bundle: Path = Field(DEFAULT_BUNDLE, description="the bundle to load: a directory or a .tar.gz")
-    evaluator: Literal["regopy"] = Field("regopy", description="what evaluates Rego")
-    evaluator_workers: Annotated[int, Field(ge=1, le=64)] = Field(2, description="evaluator processes")
+    evaluator: Literal["compiled", "regopy"] = Field(
+        "compiled", description="what evaluates Rego: our own engine, or rego-cpp in processes beside"
+    )
+    evaluator_workers: Annotated[int, Field(ge=1, le=64)] = Field(2, description="evaluator processes of regopy")
     evaluator_deadline_ms: Annotated[int, Field(ge=10, le=60_000)] = Field(
         1_000, description="how long one evaluation may take; over it, the answer is a denial"
+    )
+    evaluator_steps: Annotated[int, Field(ge=1_000, le=10**12)] = Field(
+        10_000_000, description="elements of loops and calls of functions that one evaluation may take"
+    )
+    allowed_builtins: str = Field(
+        "", description="builtins that reach outside and may be called nevertheless, with commas: opa.runtime"
     )
     journal: Durability = Field(
         Durability.DURABLE, description="durable: answer after the record is on disk; relaxed: before"

@@ -11,7 +11,6 @@ rego.parse_module.
 from __future__ import annotations
 
 import argparse
-import importlib
 import json
 import multiprocessing
 import os
@@ -26,10 +25,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from bench.opa_cases import Case, CasesInvalid, Outcome, Verdict, judge_error, judge_rows, load_cases, wanted_text
+from engine.rego.builtins.registry import Circumstances
+from engine.rego.check.capabilities import OUTSIDE
 from engine.rego.errors import EvalError, RegoSyntaxError
+from engine.rego.program import run_query
 from engine.rego.values import UNDEFINED, Value
 
-ENGINE: Final = "engine.rego.evaluate"
 TIME_LIMIT_S: Final = 10.0
 MEMORY_LIMIT: Final = 4 * 2**30
 """Bytes of address space for each process."""
@@ -41,11 +42,10 @@ RunQuery = Callable[[dict[str, str], Value, Value, str, bool], list[dict[str, Va
 def main() -> None:
     options = _options()
     try:
-        run_query = load_engine()
         cases = [case for case in load_cases(options.cases) if options.filter in f"{case.file} {case.note}"]
-    except (CasesInvalid, EngineMissing) as error:
+    except CasesInvalid as error:
         sys.exit(f"conformance: {error}")
-    outcomes = run_cases(cases, run_query, options.time_limit)
+    outcomes = run_cases(cases, our_engine, options.time_limit)
     if options.messages:
         outcomes = [_strictly_worded(outcome) for outcome in outcomes]
     if options.failures:
@@ -58,18 +58,9 @@ def main() -> None:
     print(json.dumps(figures))
 
 
-class EngineMissing(Exception):
-    """There is nothing to measure."""
-
-
-def load_engine() -> RunQuery:
-    try:
-        run_query: RunQuery = importlib.import_module(ENGINE).run_query
-    except ModuleNotFoundError as error:
-        raise EngineMissing(f"{ENGINE} cannot be imported: {error}") from error
-    except AttributeError as error:
-        raise EngineMissing(f"{ENGINE} has no run_query") from error
-    return run_query
+def our_engine(modules: dict[str, str], data: Value, given: Value, query: str, strict: bool) -> list[dict[str, Value]]:
+    """With what a decision is refused: the cases ask for it."""
+    return run_query(modules, data, given, query, Circumstances(time.time_ns(), strict=strict), OUTSIDE)
 
 
 def summary(cases: Sequence[Case], outcomes: Sequence[Outcome]) -> dict[str, int]:
@@ -88,12 +79,12 @@ def summary(cases: Sequence[Case], outcomes: Sequence[Outcome]) -> dict[str, int
     }
 
 
-def run_case(case: Case, run_query: RunQuery) -> Outcome:
+def run_case(case: Case, engine: RunQuery) -> Outcome:
     """In this process, for as long as it takes."""
     os.environ.update(case.env)
     try:
-        given = _input(case, run_query)
-        return judge_rows(case, run_query(dict(case.modules), case.data, given, case.query, case.strict))
+        given = _input(case, engine)
+        return judge_rows(case, engine(dict(case.modules), case.data, given, case.query, case.strict))
     except (EvalError, RegoSyntaxError) as error:
         return judge_error(case, error)
     except Exception as error:  # noqa: BLE001 - whatever it is, it is this case's fault alone
@@ -103,11 +94,11 @@ def run_case(case: Case, run_query: RunQuery) -> Outcome:
             os.environ.pop(name, None)
 
 
-def run_cases(cases: Sequence[Case], run_query: RunQuery, time_limit: float = TIME_LIMIT_S) -> list[Outcome]:
+def run_cases(cases: Sequence[Case], engine: RunQuery, time_limit: float = TIME_LIMIT_S) -> list[Outcome]:
     """Each in a process of its own or one that served before; in the order of `cases`."""
     outcomes: dict[int, Outcome] = {}
     waiting = list(range(len(cases)))[::-1]
-    workers = [_Worker(cases, run_query) for _ in range(min(WORKERS, len(cases)))]
+    workers = [_Worker(cases, engine) for _ in range(min(WORKERS, len(cases)))]
     try:
         while len(outcomes) < len(cases):
             for worker in workers:
@@ -128,9 +119,9 @@ def run_cases(cases: Sequence[Case], run_query: RunQuery, time_limit: float = TI
 class _Worker:
     """A process that runs one case at a time; another takes its place when it dies or is too late."""
 
-    def __init__(self, cases: Sequence[Case], run_query: RunQuery) -> None:
+    def __init__(self, cases: Sequence[Case], engine: RunQuery) -> None:
         self._cases = cases
-        self._run_query = run_query
+        self._engine = engine
         self.case: int | None = None
         self._deadline_from = 0.0
         self._begin()
@@ -169,13 +160,13 @@ class _Worker:
     def _begin(self) -> None:
         self.pipe, theirs = _FORK.Pipe()
         self._process: BaseProcess = _FORK.Process(
-            target=_serve, args=(self.pipe, theirs, self._cases, self._run_query), daemon=True
+            target=_serve, args=(self.pipe, theirs, self._cases, self._engine), daemon=True
         )
         self._process.start()
         theirs.close()
 
 
-def _serve(ours: Connection[Any, Any], pipe: Connection[Any, Any], cases: Sequence[Case], run_query: RunQuery) -> None:
+def _serve(ours: Connection[Any, Any], pipe: Connection[Any, Any], cases: Sequence[Case], engine: RunQuery) -> None:
     ours.close()
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
     while True:
@@ -183,12 +174,12 @@ def _serve(ours: Connection[Any, Any], pipe: Connection[Any, Any], cases: Sequen
             number = pipe.recv()
         except EOFError:
             return
-        pipe.send(run_case(cases[number], run_query))
+        pipe.send(run_case(cases[number], engine))
 
 
-def _input(case: Case, run_query: RunQuery) -> Value:
+def _input(case: Case, engine: RunQuery) -> Value:
     if case.input_term is not None:
-        return run_query({}, {}, UNDEFINED, f"x = {case.input_term}", False)[0]["x"]
+        return engine({}, {}, UNDEFINED, f"x = {case.input_term}", False)[0]["x"]
     return UNDEFINED if case.input is None else case.input
 
 

@@ -16,7 +16,8 @@ from typing import Any, Final
 import yaml
 
 from engine.rego.errors import EvalError, RegoSyntaxError
-from engine.rego.values import Frozen, RegoSet, Value, freeze, sort_values, thaw
+from engine.rego.run.plain import plain
+from engine.rego.values import Frozen, Value, freeze, sort_values
 
 
 @dataclass(frozen=True)
@@ -106,15 +107,6 @@ def judge_error(case: Case, error: EvalError | RegoSyntaxError) -> Outcome:
     return Outcome(Verdict.PASSED if passed else Verdict.FAILED, text, matches)
 
 
-def as_json(value: Value) -> Value:
-    """As OPA hands out a value: a set is a sorted array, a key that is no string is its JSON text."""
-    if isinstance(value, RegoSet | list):
-        return [as_json(item) for item in value]
-    if isinstance(value, dict):
-        return {_key_text(thaw(key)): as_json(item) for key, item in value.items()}
-    return value
-
-
 def family_of(file: str, text: str) -> str | None:
     """The family of a case in the folder that `file` begins with and whose own text is `text`; None for the core."""
     folder = file.partition("/")[0]
@@ -164,8 +156,8 @@ def _case(file: str, index: int, written: dict[str, Any]) -> Case:
 
 
 def _binding(value: Value, sort_bindings: bool) -> Value:
-    plain = as_json(value)
-    return sort_values(plain) if sort_bindings and isinstance(plain, list) else plain
+    bare = plain(value)
+    return sort_values(bare) if sort_bindings and isinstance(bare, list) else bare
 
 
 def _as_set(rows: Sequence[Mapping[str, Value]]) -> set[Frozen]:
@@ -180,16 +172,8 @@ def _code_and_text(error: EvalError | RegoSyntaxError) -> tuple[str, str]:
     return told.code, f"{place}{told.code}: {told.message}"
 
 
-def _key_text(key: Value) -> str:
-    if isinstance(key, str):
-        return key
-    plain = as_json(int(key) if isinstance(key, float) and key.is_integer() else key)
-    text = json.dumps(plain, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
-    return _HTML.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
-
-
 def _shown(rows: Sequence[Mapping[str, Value]]) -> str:
-    return json.dumps([as_json(dict(row)) for row in rows], ensure_ascii=False, default=repr)
+    return json.dumps([plain(dict(row)) for row in rows], ensure_ascii=False, default=repr)
 
 
 class _JsonYaml(yaml.CSafeLoader):
@@ -201,8 +185,6 @@ _JsonYaml.yaml_implicit_resolvers = {
     for first, resolvers in yaml.CSafeLoader.yaml_implicit_resolvers.items()
 }
 _CODE: Final = re.compile(r"\b(eval|rego)_\w+_error\b")
-_HTML: Final = re.compile("[<>&\u2028\u2029]")
-"""What Go's JSON escapes."""
 _FAMILIES: Final = {
     "graphql": "graphql",
     "invalidkeyerror": "http.send",

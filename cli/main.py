@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from importlib.metadata import version
+from textwrap import indent
 
 import click
 
@@ -48,6 +49,8 @@ def main() -> None:
         click.echo(f"lictor: {error.message}", err=True)
         for problem in error.problems:
             click.echo(f"  {problem}", err=True)
+            if problem.excerpt:
+                click.echo(indent(problem.excerpt, "    "), err=True)
         sys.exit(1)
     except BrokenPipeError:
         sys.stderr.close()  # the reader, such as `head`, has had enough

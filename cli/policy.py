@@ -79,6 +79,30 @@ def check(bundle: Path | None, config_file: Path | None, as_json: bool) -> None:
         click.echo(f"{revision}: {modules} modules, no problem found")
 
 
+@policy.command("compile")
+@click.argument("bundle", type=click.Path(path_type=Path), required=False)
+@options.config_file
+@click.option("--dump", is_flag=True, help="Print the Python that the rules became.")
+def compile_(bundle: Path | None, config_file: Path | None, dump: bool) -> None:
+    """Compile BUNDLE with Lictor's own engine and say how large the program is.
+
+    With --dump the program itself is printed: one function for each rule, with the place of the rule beside it.
+    """
+    from engine.bundle.source import read_bundle
+    from engine.evaluator.compiled import CompiledEvaluator
+
+    settings = options.settings(config_file, bundle=bundle).settings
+    content = read_bundle(settings.bundle)
+    source = CompiledEvaluator().load(content).source
+    if dump:
+        click.echo(source)
+    else:
+        lines = source.count("\n") + 1
+        click.echo(
+            f"{content.revision}: {len(content.modules)} modules became {lines} lines of Python; see them: --dump"
+        )
+
+
 @policy.command()
 @click.argument("bundle", type=click.Path(path_type=Path), required=False)
 @options.config_file

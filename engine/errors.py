@@ -40,6 +40,8 @@ class Problem:
     file: str = ""
     row: int = 0
     col: int = 0
+    excerpt: str = ""
+    """The line itself with the place marked, and perhaps a hint: for people."""
 
     def __str__(self) -> str:
         place = ":".join(str(part) for part in (self.file, self.row, self.col) if part)

@@ -75,22 +75,39 @@ def _bound(path: str, policy: Policy | None, question: Question) -> Decision:
     if contract is None:
         return _refused("entrypoint_unbound", f"{path} has no contract yet, so no answer of it can be trusted")
     match policy.evaluate(question) if policy else _NO_BUNDLE:
-        case Defined(value):
-            return _held_to(contract, path, value)
+        case Defined() as answer:
+            return _held_to(contract, path, answer)
         case Undefined():
             return _refused("result_undefined", f"{path} is undefined in the active bundle")
         case EvaluationError(code, message):
             return _refused(code, message)
 
 
-def _held_to(contract: type[EntrypointResult], path: str, value: JsonValue) -> Decision:
+def _held_to(contract: type[EntrypointResult], path: str, answer: Defined) -> Decision:
     try:
-        result = contract.model_validate(value)
+        result = contract.model_validate(answer.value)
     except ValidationError as error:
         fault = error.errors(include_url=False, include_input=False)[0]
         field = ".".join(str(part) for part in fault["loc"]) or "the result"
         return _refused("contract_broken", f"{path} broke its contract: {field}: {fault['msg']}")
-    return Decision(Defined(value), result.verdict, tuple(result.reasons))
+    return _explained(result, answer)
+
+
+def _explained(result: EntrypointResult, answer: Defined) -> Decision:
+    """Each reason names the rules that gave it, unless the bundle does so itself."""
+    value, reasons = answer.value, list(result.reasons)
+    if isinstance(value, dict) and isinstance(given := value["reasons"], list):
+        rules = [", ".join(answer.rules_of(reason)) for reason in given]
+        value = {**value, "reasons": [_with_rule(reason, rule) for reason, rule in zip(given, rules, strict=True)]}
+        reasons = [
+            reason if reason.rule or not rule else reason.model_copy(update={"rule": rule})
+            for reason, rule in zip(reasons, rules, strict=True)
+        ]
+    return Decision(Defined(value), result.verdict, tuple(reasons))
+
+
+def _with_rule(reason: JsonValue, rule: str) -> JsonValue:
+    return {**reason, "rule": rule} if rule and isinstance(reason, dict) and not reason.get("rule") else reason
 
 
 def _refused(code: str, message: str) -> Decision:

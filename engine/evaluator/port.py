@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from engine.bundle.content import Bundle
@@ -28,9 +29,15 @@ class Question:
     seed: str
 
 
+def _nobody_knows(_: JsonValue) -> tuple[str, ...]:
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class Defined:
     value: JsonValue
+    rules_of: Callable[[JsonValue], tuple[str, ...]] = field(default=_nobody_knows, compare=False, repr=False)
+    """The rules (`file:line`, sorted) that made a value somewhere inside of the answer, if the evaluator knows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +57,8 @@ Evaluation = Defined | Undefined | EvaluationError
 
 FAULT_CODES: Final = {
     "evaluator_timeout": "the evaluation took longer than its deadline and was stopped",
+    "evaluator_budget": "the evaluation took more steps, or went deeper, than its budget allows",
+    "evaluator_failed": "the evaluator itself failed, which is a defect: the log has the details",
     "evaluator_died": "the evaluator's process ended during the evaluation and was replaced",
     "evaluator_busy": "no evaluator became free in time",
     "evaluator_input": "the input has a value that this evaluator cannot read exactly",

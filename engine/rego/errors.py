@@ -24,6 +24,8 @@ class RegoProblem:
     code: str
     message: str
     location: Location
+    hint: str | None = None
+    """What the author may have meant. The message alone is OPA's."""
 
 
 class RegoSyntaxError(Exception):

@@ -15,7 +15,6 @@ Undefined is not a value: it is the one object UNDEFINED, which no set, array or
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import cmp_to_key
 from typing import Any, Final, TypeAlias
 
 Value: TypeAlias = Any
@@ -91,6 +90,12 @@ class RegoSet:
     def __contains__(self, value: Value) -> bool:
         return freeze(value) in self._items
 
+    def __getitem__(self, value: Value) -> Value:
+        """The element itself, as a path into a set has it; KeyError if it is none."""
+        if freeze(value) in self._items:
+            return value
+        raise KeyError(value)
+
     def __len__(self) -> int:
         return len(self._items)
 
@@ -148,10 +153,21 @@ def kind_of(value: Value) -> str:
 
 def sort_values(values: Iterable[Value]) -> list[Value]:
     items = list(values)
-    kinds = {type(item) for item in items}
-    if kinds <= {str} or kinds <= {int, float}:
+    kinds = set(map(type, items))
+    if kinds <= _STRINGS or kinds <= _NUMBERS:
         return sorted(items)
-    return sorted(items, key=_SORT_KEY)
+    return sorted(items, key=_sort_key)
+
+
+def _sort_key(value: Value) -> tuple[object, ...]:
+    """Tuples that Python orders as OPA orders the values."""
+    kind = type(value)
+    if kind is list or kind is RegoSet:
+        return (_RANKS[kind], *map(_sort_key, value))
+    if kind is dict:
+        pairs = [(_sort_key(thaw(key)), _sort_key(item)) for key, item in value.items()]
+        return (_RANKS[kind], *sorted(pairs))
+    return (_RANKS[kind],) if value is None else (_RANKS[kind], value)
 
 
 def compare(one: Value, other: Value) -> int:
@@ -222,4 +238,5 @@ _COMPARE: Final[tuple[Callable[[Any, Any], int], ...]] = (
     lambda _, __: 0, _compare_scalars, _compare_scalars, _compare_scalars, _compare_arrays, _compare_objects,
     _compare_sets,
 )  # fmt: skip
-_SORT_KEY: Final = cmp_to_key(compare)
+_STRINGS: Final = frozenset({str})
+_NUMBERS: Final = frozenset({int, float})

@@ -251,9 +251,15 @@ def test_mask_that_fails_denies_and_lets_nothing_be_remembered(served):
     assert (record["outcome"], record["reasons"]) == ("deny", [{"code": "mask_failed", "kind": "fault"}])
 
 
-def test_string_that_would_flip_a_decision_is_denied_instead(served):
+def test_string_that_would_flip_a_decision_in_rego_cpp_is_only_a_string(served):
     asked = {"want": 'deny","outcome":"allow'}
-    result = served.ask("/v1/data/lictor/admission", {"input": asked}).json()["result"]
+    assert served.ask("/v1/data/test/echo", {"input": asked}).json()["result"] == asked
+
+
+def test_string_that_would_flip_a_decision_in_rego_cpp_does_not_get_there(tmp_path):
+    asked = {"want": 'deny","outcome":"allow'}
+    with serving(tmp_path, bundle=write_bundle(tmp_path / "bundle"), evaluator="regopy") as server:
+        result = server.ask("/v1/data/lictor/admission", {"input": asked}).json()["result"]
     assert (result["outcome"], result["reasons"][0]["code"]) == ("deny", "evaluator_input")
 
 

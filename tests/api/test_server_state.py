@@ -245,7 +245,7 @@ def test_relaxed_journal_says_so_in_the_record_and_erases_durably(tmp_path):
 
 def test_questions_beyond_what_may_wait_are_shed_and_not_decided(tmp_path, monkeypatch):
     monkeypatch.setattr("engine.decision.desk.MAX_WAITING", 0)
-    with serving(tmp_path, bundle=write_bundle(tmp_path / "bundle")) as server:
+    with serving(tmp_path, bundle=write_bundle(tmp_path / "bundle"), evaluator="regopy") as server:
         answer = server.ask("/v1/data/test/always", {"input": {}})
         assert (answer.status_code, answer.json()["code"], answer.headers["retry-after"]) == (503, "overloaded", "1")
         assert server.get("/v1/decisions").json()["decisions"] == []

@@ -11,6 +11,7 @@ import yaml
 from engine.bundle.content import Module
 from engine.bundle.source import package_of, read_bundle
 from engine.contracts.results import Outcome
+from engine.rego.program import compile_modules
 from tests.policy.starter import POLICY, all_cases
 
 BUNDLE = read_bundle(POLICY)
@@ -70,3 +71,16 @@ def test_every_public_rule_has_a_title_and_a_description(module: Module) -> None
 @pytest.mark.parametrize("module", BUNDLE.modules, ids=lambda module: module.path)
 def test_rules_use_nothing_that_varies_outside_the_input(module: Module) -> None:
     assert IMPURE.findall(module.source) == []
+
+
+def test_tests_beside_the_rules_pass_in_our_engine() -> None:
+    sources = {module.path: module.source for module in (*BUNDLE.modules, *BUNDLE.tests)}
+    program = compile_modules(sources, BUNDLE.data)
+    written = [
+        (*(package_of(module.source) or ()), line.split(" ")[0])
+        for module in BUNDLE.tests
+        for line in module.source.splitlines()
+        if line.startswith("test_")
+    ]
+    assert len(written) == 20
+    assert [path for path in written if program.evaluate(path).value is not True] == []

@@ -19,14 +19,14 @@ _EXACT: Final = 1 << 64
 @builtin("plus")
 def plus(one: Value, other: Value) -> Number:
     if type(one) is int and type(other) is int:
-        return bounded("plus", one + other)
+        return total if -_EXACT < (total := one + other) < _EXACT else bounded("plus", total)
     return _calculate("plus", one, other, lambda x, y: x + y)
 
 
 @builtin("minus")
 def minus(one: Value, other: Value) -> Value:
     if type(one) is int and type(other) is int:
-        return bounded("minus", one - other)
+        return rest if -_EXACT < (rest := one - other) < _EXACT else bounded("minus", rest)
     # A set takes away a set; of anything that is neither, OPA says that it wants a number.
     if type(operand_one_of("minus", 1, one, ("number", "set"))) is RegoSet and type(other) in (RegoSet, int, float):
         return RegoSet.of_frozen(one.frozen - operand_set("minus", 2, other).frozen)
@@ -37,7 +37,7 @@ def minus(one: Value, other: Value) -> Value:
 @builtin("mul")
 def mul(one: Value, other: Value) -> Number:
     if type(one) is int and type(other) is int:
-        return bounded("mul", one * other)
+        return product if -_EXACT < (product := one * other) < _EXACT else bounded("mul", product)
     return _calculate("mul", one, other, lambda x, y: x * y)
 
 
@@ -70,6 +70,8 @@ def absolute(value: Value) -> Number:
 
 @builtin("round")
 def round_half_away(value: Value) -> int:
+    if type(value) is int and -_EXACT < value < _EXACT:
+        return value
     number = exact(operand_number("round", 1, value))
     half = Fraction(1, 2) if number >= 0 else Fraction(-1, 2)
     return bounded("round", int(rounded(number + half)))
@@ -77,6 +79,8 @@ def round_half_away(value: Value) -> int:
 
 @builtin("ceil")
 def ceil(value: Value) -> int:
+    if type(value) is int and -_EXACT < value < _EXACT:
+        return value
     number = exact(operand_number("ceil", 1, value))
     whole = bounded("ceil", int(number))
     # OPA forgets the sign of what it cuts to zero: ceil(-0.5) is 1 there, and so here.
@@ -85,6 +89,8 @@ def ceil(value: Value) -> int:
 
 @builtin("floor")
 def floor(value: Value) -> int:
+    if type(value) is int and -_EXACT < value < _EXACT:
+        return value
     number = exact(operand_number("floor", 1, value))
     whole = bounded("floor", int(number))
     # The same: floor(-0.5) is 0.

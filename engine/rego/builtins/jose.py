@@ -20,6 +20,8 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, padding, rsa
 from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature, encode_dss_signature
 from cryptography.hazmat.primitives.serialization import load_der_public_key
 
+from engine.rego.builtins.jose_pss import KeyUnfit, pss_signature
+
 PublicKey: TypeAlias = "rsa.RSAPublicKey | ec.EllipticCurvePublicKey | ed25519.Ed25519PublicKey"
 PrivateKey: TypeAlias = "rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey | ed25519.Ed25519PrivateKey"
 AnyKey: TypeAlias = "PublicKey | PrivateKey | bytes"
@@ -97,8 +99,8 @@ def mac(secret: bytes, alg: str, data: bytes) -> bytes:
     return hmac.new(secret, data, "sha" + alg[2:]).digest()
 
 
-def sign(key: AnyKey, alg: str, data: bytes) -> bytes:
-    """The same each time, but for PS: its padding is random, and the library takes no seed."""
+def sign(key: AnyKey, alg: str, data: bytes, seed: str) -> bytes:
+    """The same each time; of PS, whose padding holds a salt, for the same seed."""
     if alg.startswith("HS") and isinstance(key, bytes):
         return mac(key, alg, data)
     if alg == "EdDSA" and isinstance(key, ed25519.Ed25519PrivateKey):
@@ -107,9 +109,18 @@ def sign(key: AnyKey, alg: str, data: bytes) -> bytes:
         signed = key.sign(data, ec.ECDSA(_HASHES[alg[2:]], deterministic_signing=True))
         size = _part_size(key.curve)
         return b"".join(part.to_bytes(size) for part in decode_dss_signature(signed))
-    if alg[:2] in ("RS", "PS") and isinstance(key, rsa.RSAPrivateKey):
-        return key.sign(data, _padding(alg, strict=True), _HASHES[alg[2:]])
+    if alg.startswith("RS") and isinstance(key, rsa.RSAPrivateKey):
+        return key.sign(data, padding.PKCS1v15(), _HASHES[alg[2:]])
+    if alg.startswith("PS") and isinstance(key, rsa.RSAPrivateKey):
+        return _signed_with_salt(key, alg, data, seed)
     raise KeyFault(f"the key cannot sign with {alg}")
+
+
+def _signed_with_salt(key: rsa.RSAPrivateKey, alg: str, data: bytes, seed: str) -> bytes:
+    try:
+        return pss_signature(key, "sha" + alg[2:], data, seed)
+    except KeyUnfit as error:
+        raise KeyFault(str(error)) from error
 
 
 def base64url_decode(text: str) -> bytes:

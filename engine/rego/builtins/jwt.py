@@ -86,18 +86,18 @@ def decode_verify(circumstances: Circumstances, value: Value, constraints: Value
     return [True, *found]
 
 
-@builtin("io.jwt.encode_sign")
-def encode_sign(header: Value, payload: Value, key: Value) -> str:
+@builtin("io.jwt.encode_sign", circumstances=True)
+def encode_sign(circumstances: Circumstances, header: Value, payload: Value, key: Value) -> str:
     name = "io.jwt.encode_sign"
-    texts = [_marshalled(operand_object(name, place, part)) for place, part in enumerate((header, payload, key), 1)]
-    return _encoded(name, *texts)
+    head, claims = _marshalled(operand_object(name, 1, header)), _marshalled(operand_object(name, 2, payload))
+    return _encoded(name, head, claims, _marshalled(operand_object(name, 3, key)), circumstances.seed)
 
 
-@builtin("io.jwt.encode_sign_raw")
-def encode_sign_raw(header: Value, payload: Value, key: Value) -> str:
+@builtin("io.jwt.encode_sign_raw", circumstances=True)
+def encode_sign_raw(circumstances: Circumstances, header: Value, payload: Value, key: Value) -> str:
     name = "io.jwt.encode_sign_raw"
     jwk = operand_string(name, 3, key)
-    return _encoded(name, operand_string(name, 1, header), operand_string(name, 2, payload), jwk)
+    return _encoded(name, operand_string(name, 1, header), operand_string(name, 2, payload), jwk, circumstances.seed)
 
 
 def _verify_secret(name: str, alg: str) -> Function:
@@ -264,12 +264,12 @@ def _audience_holds(claims: Object, wanted: str) -> bool:
     return bool(audience == wanted if type(audience) is str else type(audience) is list and wanted in audience)
 
 
-def _encoded(name: str, header: str, payload: str, jwk: str) -> str:
+def _encoded(name: str, header: str, payload: str, jwk: str, seed: str) -> str:
     try:
         key = signing_key(jwk)
         alg = _signing_algorithm(header, payload)
         signed = f"{_base64url(_bytes(header))}.{_base64url(_bytes(payload))}"
-        return f"{signed}.{_base64url(sign(key, alg, signed.encode()))}"
+        return f"{signed}.{_base64url(sign(key, alg, signed.encode(), seed))}"
     except (TokenFault, KeyFault) as error:
         raise BuiltinError(f"{name}: {error}") from error
 

@@ -1,13 +1,19 @@
 """What fits nowhere else.
 
-Not here: `print` and `rego.metadata.*`, which the compiler knows; `opa.runtime`, which it refuses.
+Not here: `print` and `rego.metadata.*`, which the compiler knows.
 """
 
 from __future__ import annotations
 
 from engine.rego.builtins.operands import operand_string
-from engine.rego.builtins.registry import builtin
+from engine.rego.builtins.registry import Circumstances, builtin
 from engine.rego.values import Value
+
+
+@builtin("opa.runtime", circumstances=True)
+def runtime(circumstances: Circumstances) -> Value:
+    """Refused when a policy is loaded, unless whoever runs it permits it and says what it may know."""
+    return circumstances.runtime
 
 
 @builtin("trace")

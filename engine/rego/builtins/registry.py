@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from engine.rego.values import Value
+from engine.rego.values import Frozen, Value
 
 Function = Callable[..., Value]
 
@@ -18,6 +18,8 @@ class Circumstances:
     time_ns: int = 0
     seed: str = ""
     strict: bool = False
+    runtime: dict[Frozen, Value] = field(default_factory=dict)
+    """What `opa.runtime` answers, where a policy may ask that."""
     cache: dict[object, Value] = field(default_factory=dict)
     """For builtins that must answer alike within one evaluation (`uuid.rfc4122`, `rand.intn`)."""
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.conformance import load_engine, run_cases
+from bench.conformance import our_engine, run_cases
 from bench.opa_cases import Verdict, load_cases
 from tests.engine.rego.expected_failures import Place, difference, read_expected
 
@@ -20,7 +20,7 @@ FOLDER = "LICTOR_OPA_CASES"
 def test_exactly_the_expected_cases_fail():
     cases = load_cases(Path(os.environ[FOLDER]))
     places = [Place(case.file, case.index) for case in cases]
-    outcomes = run_cases(cases, load_engine())
+    outcomes = run_cases(cases, our_engine)
     failing = [place for place, found in zip(places, outcomes, strict=True) if found.verdict is not Verdict.PASSED]
     found = difference(read_expected(), failing, places)
     assert not found.found, str(found)
