@@ -18,14 +18,13 @@ from engine.evaluator.port import (
     Question,
     Undefined,
 )
-from engine.jsontext import JsonValue
 from engine.rego.builtins.registry import Circumstances
 from engine.rego.check.excerpt import excerpt
 from engine.rego.errors import EvalError, RegoProblem, RegoSyntaxError
 from engine.rego.program import Compiled, Limits, compile_modules
 from engine.rego.run.plain import plain
 from engine.rego.run.query import OverBudget, OverDeadline
-from engine.rego.values import UNDEFINED
+from engine.rego.values import UNDEFINED, Frozen, Value
 
 log = logging.getLogger("lictor.evaluator")
 
@@ -51,14 +50,14 @@ class CompiledEvaluator:
             program = compile_modules(sources, bundle.data, tests=tests, with_origins=True, allowed=self._allowed)
         except RegoSyntaxError as error:
             raise _invalid(error, {**sources, **tests}) from error
-        environment = {"env": dict(os.environ)} if "opa.runtime" in self._allowed else {}
+        environment: dict[Frozen, Value] = {"env": dict(os.environ)} if "opa.runtime" in self._allowed else {}
         return CompiledPolicy(program, self._limits, environment)
 
 
 class CompiledPolicy:
     """Shared by threads as it is: an evaluation keeps what it needs to itself."""
 
-    def __init__(self, program: Compiled, limits: Limits, runtime: dict[str, JsonValue] | None = None) -> None:
+    def __init__(self, program: Compiled, limits: Limits, runtime: dict[Frozen, Value] | None = None) -> None:
         """`runtime` is what `opa.runtime` answers, if it may be called."""
         self._runtime = runtime or {}
         self._program = program
@@ -75,7 +74,7 @@ class CompiledPolicy:
 
     def evaluate(self, question: Question) -> Evaluation:
         given = UNDEFINED if isinstance(question.input, NoInput) else question.input
-        circumstances = Circumstances(question.time_ns, question.seed, runtime={**self._runtime})
+        circumstances = Circumstances(question.time_ns, question.seed, runtime=self._runtime)
         path = [part for part in question.path.split("/") if part]
         try:
             found = self._program.evaluate(path, given, circumstances, self._limits)

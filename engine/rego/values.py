@@ -15,6 +15,7 @@ Undefined is not a value: it is the one object UNDEFINED, which no set, array or
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import Any, Final, TypeAlias
 
 Value: TypeAlias = Any
@@ -154,20 +155,34 @@ def kind_of(value: Value) -> str:
 def sort_values(values: Iterable[Value]) -> list[Value]:
     items = list(values)
     kinds = set(map(type, items))
+    if kinds == _ARRAYS:  # of one kind of scalars, as pairs often are: Python orders them so too
+        kinds = set(map(type, chain.from_iterable(items)))
     if kinds <= _STRINGS or kinds <= _NUMBERS:
         return sorted(items)
     return sorted(items, key=_sort_key)
 
 
-def _sort_key(value: Value) -> tuple[object, ...]:
-    """Tuples that Python orders as OPA orders the values."""
+def _sort_key(value: Value) -> list[Value]:
+    """A flat list that Python orders as OPA orders the values: ranks, scalars, and an end that comes before all ranks."""
+    flat: list[Value] = []
+    _flatten(value, flat)
+    return flat
+
+
+def _flatten(value: Value, flat: list[Value]) -> None:
     kind = type(value)
+    flat.append(_RANKS[kind])
     if kind is list or kind is RegoSet:
-        return (_RANKS[kind], *map(_sort_key, value))
-    if kind is dict:
-        pairs = [(_sort_key(thaw(key)), _sort_key(item)) for key, item in value.items()]
-        return (_RANKS[kind], *sorted(pairs))
-    return (_RANKS[kind],) if value is None else (_RANKS[kind], value)
+        for item in value:
+            _flatten(item, flat)
+        flat.append(_END)
+    elif kind is dict:
+        for key in keys_of(value):
+            _flatten(key, flat)
+            _flatten(value[freeze(key)], flat)
+        flat.append(_END)
+    elif value is not None:
+        flat.append(value)
 
 
 def compare(one: Value, other: Value) -> int:
@@ -238,5 +253,7 @@ _COMPARE: Final[tuple[Callable[[Any, Any], int], ...]] = (
     lambda _, __: 0, _compare_scalars, _compare_scalars, _compare_scalars, _compare_arrays, _compare_objects,
     _compare_sets,
 )  # fmt: skip
+_END: Final = -1
+_ARRAYS: Final = frozenset({list})
 _STRINGS: Final = frozenset({str})
 _NUMBERS: Final = frozenset({int, float})

@@ -7,10 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from engine.bundle.content import Bundle
+from engine.bundle.source import bundle_of
 from engine.errors import BundleInvalid, SettingsInvalid
 from engine.evaluator.compiled import CompiledEvaluator
 from engine.evaluator.port import NO_INPUT, Defined, Evaluation, EvaluationError, Question, Undefined
-from tests.builders import bundle_of
 
 RULES = """package t
 
