@@ -84,9 +84,11 @@ def test_all_problems_are_told_at_once_with_the_line_and_a_hint():
     broken = {"a.rego": "package a\n\np := x\n", "b.rego": 'package b\n\nq if stratswith(input.y, "z")\n'}
     with pytest.raises(BundleInvalid) as refused:
         CompiledEvaluator().load(bundle_of({name: text.encode() for name, text in broken.items()}))
-    (problem,) = refused.value.problems
-    assert (problem.code, problem.file, problem.row, problem.col) == ("rego_type_error", "b.rego", 3, 6)
-    assert problem.excerpt == ('    q if stratswith(input.y, "z")\n         ^\nhint: did you mean `startswith`?')
+    found = [(problem.code, problem.file, problem.row, problem.col) for problem in refused.value.problems]
+    assert found == [("rego_unsafe_var_error", "a.rego", 3, 6), ("rego_type_error", "b.rego", 3, 6)]
+    assert refused.value.problems[1].excerpt == (
+        '    q if stratswith(input.y, "z")\n         ^\nhint: did you mean `startswith`?'
+    )
 
 
 def test_mistake_in_a_test_is_told_and_its_rules_are_no_part_of_the_program():
