@@ -251,6 +251,13 @@ def test_mask_that_fails_denies_and_lets_nothing_be_remembered(served):
     assert (record["outcome"], record["reasons"]) == ("deny", [{"code": "mask_failed", "kind": "fault"}])
 
 
+def test_reason_names_the_rule_that_gave_it(served):
+    result = served.ask("/v1/data/lictor/admission", {"input": {}}).json()["result"]
+    assert [(reason["code"], reason["rule"]) for reason in result["reasons"]] == [
+        ("not_asked_for", "lictor/admission/admission.rego:4")
+    ]
+
+
 def test_string_that_would_flip_a_decision_in_rego_cpp_is_only_a_string(served):
     asked = {"want": 'deny","outcome":"allow'}
     assert served.ask("/v1/data/test/echo", {"input": asked}).json()["result"] == asked
