@@ -24,10 +24,12 @@ from engine.rego.errors import EvalError, RegoProblem, RegoSyntaxError
 from engine.rego.program import Compiled, Limits, compile_modules
 from engine.rego.run.plain import plain
 from engine.rego.run.query import OverBudget, OverDeadline
+from engine.rego.run.watchdog import TooLate, in_time
 from engine.rego.values import UNDEFINED, Frozen, Value
 
 log = logging.getLogger("lictor.evaluator")
 
+LOAD_S: Final = 30.0
 DEFAULT_STEPS: Final = 10_000_000
 PERMISSIBLE: Final = frozenset({"opa.runtime"})
 """What reaches outside and can be permitted. Nothing here asks the network, with or without a permission."""
@@ -46,8 +48,16 @@ class CompiledEvaluator:
     def load(self, bundle: Bundle) -> CompiledPolicy:
         sources = {module.path: module.source for module in bundle.modules}
         tests = {module.path: module.source for module in bundle.tests}
+
+        def compiled() -> Compiled:
+            return compile_modules(sources, bundle.data, tests=tests, with_origins=True, allowed=self._allowed)
+
         try:
-            program = compile_modules(sources, bundle.data, tests=tests, with_origins=True, allowed=self._allowed)
+            program = in_time(LOAD_S, compiled)
+        except TooLate as error:
+            raise BundleInvalid(
+                f"the rules took more than {LOAD_S:.0f} s to compile; split or simplify them"
+            ) from error
         except RegoSyntaxError as error:
             raise _invalid(error, {**sources, **tests}) from error
         environment: dict[Frozen, Value] = {"env": dict(os.environ)} if "opa.runtime" in self._allowed else {}
@@ -77,8 +87,7 @@ class CompiledPolicy:
         circumstances = Circumstances(question.time_ns, question.seed, runtime=self._runtime)
         path = [part for part in question.path.split("/") if part]
         try:
-            found = self._program.evaluate(path, given, circumstances, self._limits)
-            value = UNDEFINED if found.value is UNDEFINED else plain(found.value)
+            found = self._program.evaluate(path, given, circumstances, self._limits, plain)
         except OverDeadline:
             return EvaluationError("evaluator_timeout", FAULT_CODES["evaluator_timeout"])
         except OverBudget as error:
@@ -89,7 +98,7 @@ class CompiledPolicy:
         except Exception as error:
             log.exception("the evaluator failed", extra={"path": question.path})
             return EvaluationError("evaluator_failed", f"{FAULT_CODES['evaluator_failed']} ({type(error).__name__})")
-        return Undefined() if value is UNDEFINED else Defined(value, found.origins.of_value)
+        return Undefined() if found.value is UNDEFINED else Defined(found.value, found.origins.of_value)
 
     def close(self) -> None:
         """Nothing to end: no process, no thread."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,7 +13,8 @@ from engine.rego.check.stages import check, check_query
 from engine.rego.code.linking import Linker
 from engine.rego.errors import RegoProblem, RegoSyntaxError
 from engine.rego.run.origins import Origins
-from engine.rego.run.query import Budget, OverBudget, Program, Query
+from engine.rego.run.query import Budget, OverBudget, OverDeadline, Program, Query
+from engine.rego.run.watchdog import TooLate, in_time
 from engine.rego.syntax.parser import parse_module, parse_query
 from engine.rego.syntax.tree import Module, Rule
 from engine.rego.values import UNDEFINED, Value, get
@@ -40,6 +40,10 @@ NO_MODULES: Final[Mapping[str, str]] = {}
 TOO_DEEP: Final = "rules or values are nested more deeply than the budget allows"
 
 
+def _as_it_is(value: Value) -> Value:
+    return value
+
+
 class Compiled:
     """A program with the data that it runs on. Safe to share: an evaluation changes nothing here."""
 
@@ -55,12 +59,24 @@ class Compiled:
         given: Value = UNDEFINED,
         circumstances: Circumstances | None = None,
         limits: Limits = UNLIMITED,
+        finish: Callable[[Value], Value] = _as_it_is,
     ) -> Evaluated:
-        """The document at a path below `data`. EvalError if there is no answer."""
-        query = Query(self._program, given, self._data, circumstances or Circumstances(), _budget(limits))
+        """The document at a path below `data`. EvalError if there is no answer.
+
+        `finish` is what is to be done with a value that is there, within the same limits.
+        """
+        budget = Budget(limits.steps)
+        query = Query(self._program, given, self._data, circumstances or Circumstances(), budget)
+
+        def work() -> Value:
+            found = _document(query, path)
+            return found if found is UNDEFINED else finish(found)
+
         try:
-            value = _document(query, path)
-        except RecursionError as error:
+            value = in_time(limits.seconds, work)
+        except TooLate as error:
+            raise OverDeadline("the evaluation took longer than its deadline allows") from error
+        except (RecursionError, MemoryError) as error:
             raise OverBudget(TOO_DEEP) from error
         return Evaluated(value, Origins(self._program.paths, query.where, query.sets))
 
@@ -127,10 +143,6 @@ def parse_all(modules: Mapping[str, str]) -> list[Module]:
     if problems:
         raise RegoSyntaxError(problems)
     return parsed
-
-
-def _budget(limits: Limits) -> Budget:
-    return Budget(limits.steps, time.monotonic() + limits.seconds)
 
 
 def _document(query: Query, path: Sequence[str]) -> Value:

@@ -14,6 +14,8 @@ Undefined is not a value: it is the one object UNDEFINED, which no set, array or
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import Any, Final, TypeAlias
@@ -59,7 +61,7 @@ class Boxed:
 
 def freeze(value: Value) -> Frozen:
     kind = type(value)
-    if kind is str or kind is int or kind is float:
+    if kind is str or ((kind is int or kind is float) and -_COLLIDING < value < _COLLIDING):
         return value  # type: ignore[no-any-return]
     return value if kind is Boxed else Boxed(value)
 
@@ -163,7 +165,7 @@ def sort_values(values: Iterable[Value]) -> list[Value]:
 
 
 def _sort_key(value: Value) -> list[Value]:
-    """A flat list that Python orders as OPA orders the values: ranks, scalars, and an end that comes before all ranks."""
+    """A flat list that Python orders as OPA orders the values: ranks, scalars, and an end before all ranks."""
     flat: list[Value] = []
     _flatten(value, flat)
     return flat
@@ -198,6 +200,8 @@ def _key(value: Value) -> object:
     kind = type(value)
     if kind is bool:
         return ("b", value)
+    if kind is int or kind is float:
+        return ("n", hex(int(value)) if kind is int or math.isfinite(value) else repr(value))
     if kind is list:
         return ("a", *map(freeze, value))
     if kind is dict:
@@ -253,6 +257,8 @@ _COMPARE: Final[tuple[Callable[[Any, Any], int], ...]] = (
     lambda _, __: 0, _compare_scalars, _compare_scalars, _compare_scalars, _compare_arrays, _compare_objects,
     _compare_sets,
 )  # fmt: skip
+_COLLIDING: Final = sys.hash_info.modulus
+"""Python hashes a number by its rest: from here on, whoever chooses numbers can make all of them collide."""
 _END: Final = -1
 _ARRAYS: Final = frozenset({list})
 _STRINGS: Final = frozenset({str})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from engine.rego.builtins.bounds import bounded_results
 from engine.rego.builtins.operands import operand_array, operand_int
 from engine.rego.builtins.registry import builtin
 from engine.rego.values import Value
@@ -9,7 +10,9 @@ from engine.rego.values import Value
 
 @builtin("array.concat")
 def concat(one: Value, other: Value) -> list[Value]:
-    return operand_array("array.concat", 1, one) + operand_array("array.concat", 2, other)
+    first, second = operand_array("array.concat", 1, one), operand_array("array.concat", 2, other)
+    bounded_results("array.concat", len(first) + len(second))
+    return first + second
 
 
 @builtin("array.slice")

@@ -9,7 +9,7 @@ import re2  # type: ignore[import-untyped]
 
 from engine.rego.builtins.operands import operand_element_error, operand_one_of, operand_string
 from engine.rego.builtins.registry import builtin
-from engine.rego.builtins.regular_expressions import compile_pattern
+from engine.rego.builtins.regular_expressions import bounded_work, compile_pattern
 from engine.rego.errors import BuiltinError
 from engine.rego.values import Value
 
@@ -28,7 +28,9 @@ def match(pattern: Value, delimiters: Value, value: Value) -> bool:
     separators = "" if delimiters is None else _separators(name, delimiters)
     text = operand_string(name, 3, value)
     try:
-        return _compiled(glob, separators).search(text) is not None
+        compiled = _compiled(glob, separators)
+        bounded_work("glob.match", compiled, text)
+        return compiled.search(text) is not None
     except UnicodeEncodeError as error:
         raise BuiltinError(f"{name}: the text is not valid Unicode") from error
 

@@ -32,6 +32,7 @@ ALGORITHMS: Final = frozenset({"EdDSA", *(family + size for family in ("HS", "RS
 _PEM: Final = re.compile(r"(?:^|\n)-----BEGIN ([^-\n]*)-----\r?\n(.*?)-----END \1-----[ \t]*\r?(?:\n|$)", re.DOTALL)
 _CURVES: Final = {"P-256": ec.SECP256R1(), "P-384": ec.SECP384R1(), "P-521": ec.SECP521R1()}
 _ALPHABET: Final = re.compile(r"[A-Za-z0-9_\-\r\n]*")
+_MAX_PEM: Final = 65_536
 _MAX_RSA_BITS: Final = 16_384
 
 
@@ -49,6 +50,8 @@ class VerificationKey:
 @lru_cache(maxsize=100)
 def verification_keys(text: str) -> tuple[VerificationKey, ...]:
     """Policies verify many tokens with few keys: what was read once is kept."""
+    if len(text) > _MAX_PEM:
+        raise KeyFault(f"a key of more than {_MAX_PEM} characters")
     block = _PEM.search(text)
     if block is not None:
         if text[block.end() :]:

@@ -17,6 +17,9 @@ from engine.rego.builtins.registry import builtin
 from engine.rego.errors import BuiltinError
 from engine.rego.values import Value
 
+MAX_WORK: Final = 100_000_000
+"""Instructions of a pattern times characters of a text: about a second where RE2 has to follow all ways at once."""
+_SHORT: Final = 1_024
 CACHED_PATTERNS: Final = 128
 """A compiled pattern and its automaton may take up to 8 MiB."""
 
@@ -142,7 +145,15 @@ def compile_pattern(pattern: str) -> Any:  # noqa: ANN401  # re2 has no types
 
 def _pattern_and_text(name: str, pattern: Value, value: Value) -> tuple[Any, str]:
     expression, text = operand_string(name, 1, pattern), operand_string(name, 2, value)
-    return _compiled_for(name, expression), text
+    compiled = _compiled_for(name, expression)
+    bounded_work(name, compiled, text)
+    return compiled, text
+
+
+def bounded_work(name: str, expression: Any, text: str) -> None:  # noqa: ANN401
+    """Linear in both, and no deadline ends it: a large pattern takes no large text."""
+    if len(text) > _SHORT and len(text) * expression._regexp.ProgramSize() > MAX_WORK:  # noqa: SLF001
+        raise BuiltinError(f"{name}: the pattern and the text are too large for each other")
 
 
 def _compiled_for(name: str, pattern: str) -> Any:  # noqa: ANN401

@@ -167,17 +167,17 @@ def substring(value: Value, offset: Value, length: Value) -> str:
 
 @builtin("trim")
 def trim(value: Value, cutset: Value) -> str:
-    return operand_string("trim", 1, value).strip(operand_string("trim", 2, cutset))
+    return operand_string("trim", 1, value).strip(_cutset("trim", cutset))
 
 
 @builtin("trim_left")
 def trim_left(value: Value, cutset: Value) -> str:
-    return operand_string("trim_left", 1, value).lstrip(operand_string("trim_left", 2, cutset))
+    return operand_string("trim_left", 1, value).lstrip(_cutset("trim_left", cutset))
 
 
 @builtin("trim_right")
 def trim_right(value: Value, cutset: Value) -> str:
-    return operand_string("trim_right", 1, value).rstrip(operand_string("trim_right", 2, cutset))
+    return operand_string("trim_right", 1, value).rstrip(_cutset("trim_right", cutset))
 
 
 @builtin("trim_prefix")
@@ -193,6 +193,11 @@ def trim_suffix(value: Value, suffix: Value) -> str:
 @builtin("trim_space")
 def trim_space(value: Value) -> str:
     return operand_string("trim_space", 1, value).strip(_SPACE)
+
+
+def _cutset(name: str, cutset: Value) -> str:
+    """Each letter once: Python looks through all of them for every letter of the text."""
+    return "".join(set(operand_string(name, 2, cutset)))
 
 
 def _any_affix(name: str, search: Value, base: Value, matches: Callable[[str, tuple[str, ...]], bool]) -> bool:

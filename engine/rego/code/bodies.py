@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Final
 
 from engine.rego.check.safety import evaluated, flow_of, matching_values, unified
+from engine.rego.code.negation import TakenOut
 from engine.rego.code.terms import Enclosing, TermCode, local
 from engine.rego.syntax import tree as s
 from engine.rego.syntax.variables import ROOTS, expr_vars, is_wildcard
@@ -118,7 +119,10 @@ class Code(TermCode):
         return f"{name}()"
 
     def _not(self, expr: s.Expr) -> None:
-        self.unless(self.holds("n", (s.Expr(expr.of, False, (), expr.location),)))
+        taken = TakenOut(expr.of, lambda: "$" + self.fresh("h"))
+        for var, term in taken.terms:
+            self.match(var, self.term(term))
+        self.unless(self.holds("n", (s.Expr(taken.rest, False, (), expr.location),)))
 
     def _logical(self, logical: s.Logical) -> None:
         """Each operand is a function, so that the second is asked only if the first does not answer."""
@@ -256,7 +260,7 @@ class Code(TermCode):
                 continue
             name = self.fresh("i")
             inner = self.inner(f"def {name}():", "return UNDEFINED")
-            found = s.Var(name, part.location)
+            found = s.Var(f"${name}", part.location)
             held = s.Call(("eq",), (found, _value_of(part)), part.location, infix=True)
             expr = s.Expr(held, part.negated, part.withs, part.location)
             inner.body((expr,), _returns(found))

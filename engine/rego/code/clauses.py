@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
 from engine.rego.code.bodies import Code
 from engine.rego.code.grouping import Group
 from engine.rego.code.indexing import FEWEST, demands_of
+from engine.rego.errors import Location
 from engine.rego.syntax import tree as s
 from engine.rego.syntax.ground import ground_value, is_ground
+from engine.rego.values import Frozen, freeze
 
 if TYPE_CHECKING:
     from engine.rego.code.linking import Linker
@@ -87,7 +90,7 @@ class GroupCode:
         return label
 
     def _clause(self, name: str, rule: s.Rule) -> None:
-        code = Code(self._linker, f"def {name}({self._signature}):  # {rule.location}", "return UNDEFINED")
+        code = Code(self._linker, f"def {name}({self._signature}):  # {shown(rule.location)}", "return UNDEFINED")
         code.assigned = ["found"]
         if self._group.arity is not None:
             code.add("q.budget.left -= 1")
@@ -123,7 +126,7 @@ class GroupCode:
             if isinstance(pattern, s.Var | s.Scalar | s.Array | s.Object):
                 code.match(pattern, f"a{number}")
                 continue
-            given = s.Var(f"given{number}", pattern.location)
+            given = s.Var(f"$given{number}", pattern.location)
             code.match(given, f"a{number}")
             same = s.Call(("eq",), (given, pattern), pattern.location, infix=True)
             yield s.Expr(same, False, (), pattern.location)
@@ -142,7 +145,7 @@ class GroupCode:
         value = rule.head.value or s.Scalar(True, rule.location)
         if is_ground(value):
             return self._names.constant(ground_value(value))
-        code = Code(self._linker, f"def default_{self._label}(q):  # {rule.location}", "return UNDEFINED")
+        code = Code(self._linker, f"def default_{self._label}(q):  # {shown(rule.location)}", "return UNDEFINED")
         code.add(f"return {code.term(value)}")
         self._add(code.lines)
         return f"default_{self._label}(q)"
@@ -165,6 +168,8 @@ class GroupCode:
         for name, rule, suffix in zip(names, self._rules, suffixes, strict=True):
             self._partial_clause(name, rule, suffix)
         lines = [f"def {self._label}(q):", f"    out = {start}"]
+        if containers := _containers(suffixes, self._rules):
+            lines.append(f"    prepare(out, {self._names.named(containers, containers, 'CONTAINERS')})")
         if self._number is not None:
             lines.append("    where = out" if kind == "set" else "    where = {}")
         for name, _, indent in self._trials(lines, names):
@@ -176,7 +181,7 @@ class GroupCode:
 
     def _partial_clause(self, name: str, rule: s.Rule, suffix: tuple[s.Term, ...]) -> None:
         given = "out, where" if self._number is not None else "out"
-        code = Code(self._linker, f"def {name}(q, {given}):  # {rule.location}", "return")
+        code = Code(self._linker, f"def {name}(q, {given}):  # {shown(rule.location)}", "return")
         leaf = rule.head.contains or rule.head.value or s.Scalar(True, rule.location)
 
         def tail(inner: Code) -> None:
@@ -227,6 +232,11 @@ class GroupCode:
         self.source.append("\n".join(lines))
 
 
+def shown(location: Location) -> str:
+    """For a comment: a file may have any name, but none that ends the line."""
+    return "".join(letter if letter.isprintable() else "?" for letter in str(location))
+
+
 _PARTIAL: Final = {
     "set": ("set()", "RegoSet.of_frozen(out)"),
     "flat": ("{}", "out"),
@@ -234,6 +244,27 @@ _PARTIAL: Final = {
 }
 _TRACED: Final = {**_PARTIAL, "set": ("{}", "RegoSet.of_frozen(set(out))")}
 """Where origins are kept, a set is made of the keys of its origins."""
+
+
+def _containers(
+    suffixes: Sequence[tuple[s.Term, ...]], rules: Sequence[s.Rule]
+) -> tuple[tuple[tuple[Frozen, ...], bool], ...]:
+    """What is there even if no rule holds, as OPA has it: `p[2] contains x` makes `p[2]` a set, if an empty one.
+
+    Each is a path, and whether a set is there or an object.
+    """
+    found = {}
+    for suffix, rule in zip(suffixes, rules, strict=True):
+        constant = tuple(freeze(part.value) for part in takewhile(_is_scalar, suffix) if isinstance(part, s.Scalar))
+        whole, is_set = len(constant) == len(suffix), rule.head.contains is not None
+        path = constant if is_set or not whole else constant[:-1]
+        if path:
+            found[path] = is_set and whole
+    return tuple(found.items())
+
+
+def _is_scalar(term: s.Term) -> bool:
+    return isinstance(term, s.Scalar)
 
 
 def _same_constant(rules: Sequence[s.Rule]) -> bool:

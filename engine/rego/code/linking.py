@@ -15,6 +15,7 @@ from engine.rego.code.grouping import Group, group_rules, is_name
 from engine.rego.code.indexing import Indexed, choices_of, demands_of
 from engine.rego.code.namespace import Namespace
 from engine.rego.code.terms import local
+from engine.rego.errors import Location, RegoProblem, RegoSyntaxError
 from engine.rego.run.query import Node, Program, Query
 from engine.rego.syntax import tree as s
 from engine.rego.syntax.variables import dotted
@@ -32,7 +33,7 @@ class Linker:
         self._nodes: dict[Path, Node] = {(): self.program.root}
         self._functions: set[Path] = set()
         self._labels: dict[Path, str] = {}
-        self._taken: set[str] = set()
+        self._taken: dict[str, int] = {}
         self._mocked: set[str] = set()
         self._remembered: set[Path] = set()
         self._indexes: dict[str, list[tuple[str, s.Rule]]] = {}
@@ -76,7 +77,13 @@ class Linker:
         return made
 
     def _run(self, source: str, name: str) -> None:
-        exec(compile(source, name, "exec"), self.names.values)  # noqa: S102  our own code
+        """RegoSyntaxError if the rules are larger than Python can take."""
+        try:
+            exec(compile(source, name, "exec"), self.names.values)  # noqa: S102  our own code
+        except (SyntaxError, RecursionError, MemoryError) as error:
+            message = f"the rules are too large to be compiled ({type(error).__name__}): split the longest of them"
+            problem = RegoProblem("rego_compile_error", message, Location("", 1, 1))
+            raise RegoSyntaxError([problem]) from error
 
     def _place(self, group: Group) -> None:
         node = self._node(group.path)
@@ -91,11 +98,10 @@ class Linker:
     def _label(self, path: Path) -> str:
         """A name that reads like the path."""
         base = label = re.sub(r"[^A-Za-z0-9_]", "_", "_".join(("data", *path)))
-        number = 1
         while label in self._taken:
-            number += 1
-            label = f"{base}_{number}"
-        self._taken.add(label)
+            self._taken[base] += 1
+            label = f"{base}_{self._taken[base]}"
+        self._taken[label] = 1
         return label
 
     def _node(self, path: Path) -> Node:

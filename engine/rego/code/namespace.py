@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Collection
 from typing import Any, Final
 
@@ -10,7 +9,7 @@ from engine.rego.builtins.registry import BUILTINS, Builtin
 from engine.rego.errors import BuiltinError, Location
 from engine.rego.run import runtime
 from engine.rego.run.choices import choose
-from engine.rego.run.query import PENDING, Query
+from engine.rego.run.query import LARGE, PENDING, Query
 from engine.rego.values import UNDEFINED, RegoSet, Value, compare, equal, freeze, get
 
 
@@ -88,14 +87,14 @@ _RUNTIME: Final[dict[str, Any]] = {
     "COLLECTIONS": frozenset({list, dict, RegoSet}),
     "BuiltinError": BuiltinError,
     "RegoSet": RegoSet,
-    "monotonic": time.monotonic,
+    "LARGE": LARGE,
     **{
         function.__name__: function
         for function in (
             equal, compare, freeze, get, choose, runtime.items, runtime.items_in_order, runtime.elements,
             runtime.elements_in_order, runtime.member, runtime.holds_for_all, runtime.agreed, runtime.insert,
-            runtime.insert_key, runtime.insert_member, runtime.new_object, runtime.finished, runtime.interpolated,
-            runtime.builtin_failed, runtime.call_function, runtime.noted, runtime.note_document,
+            runtime.insert_key, runtime.insert_member, runtime.prepare, runtime.new_object, runtime.finished,
+            runtime.interpolated, runtime.builtin_failed, runtime.call_function, runtime.noted, runtime.note_document,
         )
     },
 }  # fmt: skip

@@ -10,7 +10,7 @@ from engine.rego.code.lines import Lines
 from engine.rego.errors import Location
 from engine.rego.syntax import tree as s
 from engine.rego.syntax.ground import ground_value, is_ground
-from engine.rego.syntax.variables import ROOTS, all_vars, is_wildcard
+from engine.rego.syntax.variables import MARK, ROOTS, all_vars, is_wildcard
 from engine.rego.types.signatures import signatures
 
 if TYPE_CHECKING:
@@ -18,12 +18,11 @@ if TYPE_CHECKING:
 
 Enclosing: TypeAlias = s.ArrayComprehension | s.SetComprehension | s.ObjectComprehension | s.TemplateString | s.Logical
 
-_QUICK: Final = frozenset({
+_SMALL: Final = frozenset({
     "plus", "minus", "mul", "div", "rem", "abs", "floor", "ceil", "round", "count", "object.get", "type_name",
-    "array.concat", "object.keys", "startswith", "endswith", "lower", "upper", "to_number", "and", "or",
-    "internal.member_3",
+    "startswith", "endswith", "contains", "to_number", "internal.member_3", "regex.match",
 })  # fmt: skip
-"""Builtins after which nobody looks at the clock: what they take is bounded by what was made before."""
+"""Builtins that make nothing large."""
 _COMPARISONS: Final = {"lt": "<", "lte": "<=", "gt": ">", "gte": ">="}
 _KINDS: Final = {
     "is_string": "type({}) is str", "is_boolean": "type({}) is bool", "is_array": "type({}) is list",
@@ -239,8 +238,8 @@ class TermCode(Lines, ABC):
             self.add(f"builtin_failed(q, error, {self.names.place(location)})")
             self.add(self.fail)
         self.unless(f"{result} is UNDEFINED")
-        if name not in _QUICK:
-            self.add("if monotonic() > q.budget.deadline: q.budget.late()")
+        if name not in _SMALL:
+            self.add(f"if type({result}) in COUNTED and len({result}) > LARGE: q.budget.made(len({result}))")
         self.known[("call", name, *args)] = result
         return result
 
@@ -279,7 +278,7 @@ class TermCode(Lines, ABC):
     def _step(self, value: str, part: s.Term) -> str:
         if isinstance(part, s.Var | s.Array | s.Object) and self._has_unbound(part):
             over = self._held(value)
-            found = s.Var(self.fresh("t"), part.location)
+            found = s.Var("$" + self.fresh("t"), part.location)
             if isinstance(part, s.Var) and is_wildcard(part.name):
                 self._each_element(found, over)
             else:
@@ -363,7 +362,17 @@ def _leading_texts(path: tuple[s.Term, ...]) -> tuple[str, ...]:
 
 
 def local(name: str) -> str:
-    return f"v_{name}"
+    """A variable's name in Python. What the compiler made up begins with `$`, which no Rego name does.
+
+    Python takes letters that look alike for the same, such as `x１` and `x1`: only plain letters are left as they are.
+    """
+    if name.startswith("$"):
+        return f"g_{name[1:]}"
+    return "v_" + (name if name.isascii() else "".join(_plain(letter) for letter in name))
+
+
+def _plain(letter: str) -> str:
+    return letter if letter.isascii() or letter == MARK else f"{MARK}u{ord(letter):x}{MARK}"
 
 
 def _is_relation(name: str) -> bool:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import math
-import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NoReturn
 
 from engine.rego.builtins.registry import Circumstances
 from engine.rego.errors import EvalError
 from engine.rego.run.origins import Rules, Where
 from engine.rego.values import UNDEFINED, Frozen, Value, get, sort_values, thaw
 
-STEPS_PER_LOOK: Final = 1_024
-"""How often the clock is read. A step is an element of a loop or a call of a function."""
+LARGE: Final = 4_096
+"""Characters or elements: what is smaller costs its steps and no more."""
+LARGEST_TOTAL: Final = 128 * 2**20
 
 
 class OverBudget(EvalError):
@@ -42,24 +41,19 @@ PENDING: Final = Pending()
 class Budget:
     """Shared by a query and everything that `with` derives from it."""
 
-    steps: int = 10_000_000
-    deadline: float = math.inf
-    """On the clock of `time.monotonic`."""
-    left: int = STEPS_PER_LOOK
-    """Until the clock is looked at. Compiled code takes its steps from here."""
+    left: int = 10_000_000
+    """Steps: elements of loops and calls of functions. Compiled code takes them from here before it makes them."""
+    room: int = LARGEST_TOTAL
 
-    def spend(self) -> None:
+    def spend(self) -> NoReturn:
         """Called when `left` is used up."""
-        used = STEPS_PER_LOOK - self.left
-        self.left = STEPS_PER_LOOK
-        self.steps -= used
-        if self.steps <= 0:
-            raise OverBudget("the evaluation took more steps than its budget allows")
-        if time.monotonic() > self.deadline:
-            self.late()
+        raise OverBudget("the evaluation took more steps than its budget allows")
 
-    def late(self) -> None:
-        raise OverDeadline("the evaluation took longer than its deadline allows")
+    def made(self, count: int) -> None:
+        """Called for a large text or collection that a builtin made, with its length."""
+        self.room -= count
+        if self.room < 0:
+            raise OverBudget(f"the evaluation made more than {LARGEST_TOTAL} characters and elements in large values")
 
 
 class Node:

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from engine.rego.errors import BuiltinError, EvalError, Location
 from engine.rego.run.origins import Rules, merged
-from engine.rego.run.query import Budget, Query
+from engine.rego.run.query import Query
 from engine.rego.values import UNDEFINED, Boxed, Frozen, RegoSet, Value, equal, freeze, keys_of, thaw
-
-LONG: Final = 1_024
-"""Elements after which a loop looks at its budget again."""
 
 MISSING: Final = (KeyError, TypeError)
 """What Python raises where a path leads nowhere."""
@@ -62,23 +58,12 @@ def elements_in_order(q: Query, collection: Value) -> Iterable[Value]:
 
 
 def _charged(q: Query, over: Iterable[Any], count: int) -> Iterable[Any]:
-    """What a loop will take is paid before it begins; a long one pays as it goes."""
-    if count > LONG:
-        return _in_slices(q.budget, over)
+    """What a loop will take is paid before it begins."""
     budget = q.budget
     budget.left -= count
     if budget.left < 0:
         budget.spend()
     return over
-
-
-def _in_slices(budget: Budget, over: Iterable[Any]) -> Iterator[Any]:
-    remaining = iter(over)
-    while part := list(islice(remaining, LONG)):
-        budget.left -= len(part)
-        if budget.left < 0:
-            budget.spend()
-        yield from part
 
 
 def holds_for_all(q: Query, holds: Callable[[Value, Value], bool], collection: Value) -> bool:
@@ -94,7 +79,7 @@ def member(q: Query, value: Value, collection: Value) -> bool:
         collection = collection.values()
     elif kind is not list:
         return False
-    if type(value) is str and len(collection) < LONG:
+    if type(value) is str:
         return value in collection
     return any(equal(value, each) for each in _charged(q, collection, len(collection)))
 
@@ -149,6 +134,15 @@ def insert_member(target: dict[Frozen, Value], path: tuple[Value, ...], value: V
     if type(members) is not _Members:
         raise EvalError("eval_conflict_error", "object keys must be unique", location)
     members.add(freeze(value))
+
+
+def prepare(target: dict[Frozen, Value], containers: Iterable[tuple[tuple[Frozen, ...], bool]]) -> None:
+    """Make objects and sets that are there before any rule fills them."""
+    for path, is_set in containers:
+        holder = target
+        for part in path[:-1]:
+            holder = holder.setdefault(part, _Branch())
+        holder.setdefault(path[-1], _Members() if is_set else _Branch())
 
 
 class _Members(set[Frozen]):

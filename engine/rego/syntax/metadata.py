@@ -14,6 +14,7 @@ from engine.rego.syntax.lexer import Comment
 
 Annotation: TypeAlias = dict[str, Any]
 
+MOST_NODES: Final = 10_000
 _SCOPES: Final = {"rule": "rule", "document": "rule", "package": "package", "subpackages": "package"}
 """And what each has to stand above."""
 
@@ -49,10 +50,23 @@ def read(block: Sequence[Comment], file: str) -> Annotation | RegoProblem:
         return _problem(f"yaml: {getattr(error, 'problem', None) or error}", file, row)
     except (ValueError, RecursionError, OverflowError) as error:
         return _problem(f"yaml: {error}", file, block[1].row)
+    if _expanded(raw, {}) > MOST_NODES:
+        return _problem(f"yaml: more than {MOST_NODES} values, with aliases written out", file, block[0].row)
     try:
         return _normal(raw)
     except MetadataFault as fault:
         return _problem(str(fault), file, block[0].row)
+
+
+def _expanded(value: object, known: dict[int, int]) -> int:
+    """How many values it would be without aliases."""
+    if id(value) not in known:
+        known[id(value)] = MOST_NODES + 1  # an alias of what it is in would never end
+        below = (
+            [*value.keys(), *value.values()] if isinstance(value, dict) else value if isinstance(value, list) else []
+        )
+        known[id(value)] = 1 + sum(_expanded(item, known) for item in below)
+    return known[id(value)]
 
 
 class Attached:

@@ -67,7 +67,7 @@ class _Written:
     end: int
 
     def head(self) -> Head:
-        return Head(self.ref, self.args, self.contains, self.value, self.location)
+        return Head(self.ref, self.args or None, self.contains, self.value, self.location)  # f() is a rule named f
 
     @property
     def is_function(self) -> bool:

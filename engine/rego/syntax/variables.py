@@ -106,7 +106,7 @@ def expr_vars(expr: s.Expr) -> list[s.Var]:
 def direct_vars(term: s.Term) -> list[s.Var]:
     match term:
         case s.Var(name):
-            return [] if name in ROOTS else [term]
+            return [] if name in ROOTS or name == BUILTIN else [term]
         case s.Ref(head, path):
             return [var for part in (head, *path) for var in direct_vars(part)]
         case s.Array(items) | s.Set(items):
@@ -130,7 +130,7 @@ def all_vars(term: s.Term | s.Expr | s.SomeDeclaration | s.SomeIn | s.Every) -> 
                 found |= all_vars(each.value)
             return found
         case s.Var(name):
-            return set() if name in ROOTS else {name}
+            return set() if name in ROOTS or name == BUILTIN else {name}
         case s.Ref(head, path):
             return set().union(all_vars(head), *map(all_vars, path))
         case s.Array(items) | s.Set(items):

@@ -31,6 +31,9 @@ from engine.rego.types.types import (
 from engine.rego.types.unification import unify, unify_terms
 from engine.rego.values import UNDEFINED
 
+MOST_CLOSURES = 1_000
+"""Of one rule: beyond, one inside another is looked at with the one around it only, since both double the work."""
+
 Relaxed = Callable[[s.Ref], Node | None]
 """What depends on a document that `with` replaces: all of it is of type any then."""
 
@@ -87,7 +90,7 @@ class BodyCheck:
             problems = self._closure(env, closure)[1]
             if problems:
                 found = list(problems)
-            else:
+            elif len(self._closures) < MOST_CLOSURES:
                 inner = [term for each in closure.body for term in _evaluated(each)]
                 waiting[:0] = [term for term in inner if isinstance(term, Comprehension)]
         return found
