@@ -312,7 +312,7 @@ HEAVY = {
     "sets of large values": "p contains [m, input.big] if some m in numbers.range(1, 1000)",
     "equality of large values": "p := count([1 | some m in numbers.range(1, 100000); input.big == input.same])",
     "keys of large objects": "p := [k | some m in numbers.range(1, 100000); k := object.keys(input.big)]",
-    "sums": "p := [s | some m in numbers.range(1, 1000); s := sum([y | some x in numbers.range(1, 10000); y := x / 3])]",
+    "sums": "p := [s | some m in numbers.range(1, 999); s := sum([y | some x in numbers.range(1, 9999); y := x / 3])]",
     "colliding numbers": "p := object.subset(input.ids, {x | some x in input.ids; x > 5})",
 }
 
